@@ -1,0 +1,116 @@
+package api
+
+import "time"
+
+// Agent is one of the nine pipeline agents.
+type Agent struct {
+	ID               string   `json:"id"`
+	Name             string   `json:"name"`
+	Role             string   `json:"role"`
+	Tools            []string `json:"tools"`
+	NeedsApprovalFor []string `json:"needs_approval_for"`
+}
+
+// Tokens counts what a model read and wrote.
+type Tokens struct {
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"`
+}
+
+// AgentRun is one run of an agent.
+type AgentRun struct {
+	TenantRecord
+	AgentID       string     `json:"agent_id"`
+	AssessmentID  *string    `json:"assessment_id"`
+	Status        string     `json:"status" enum:"pending,running,completed,failed,cancelled"`
+	Model         string     `json:"model"`
+	PromptVersion string     `json:"prompt_version"`
+	InputSHA256   string     `json:"input_sha256"`
+	OutputSHA256  *string    `json:"output_sha256"`
+	Confidence    *float64   `json:"confidence"`
+	Tokens        Tokens     `json:"tokens"`
+	StartedAt     *time.Time `json:"started_at"`
+	CompletedAt   *time.Time `json:"completed_at"`
+	Error         *string    `json:"error"`
+}
+
+// AgentStep is one thing an agent did.
+type AgentStep struct {
+	Index      int            `json:"index"`
+	Kind       string         `json:"kind" enum:"tool,model,rule"`
+	Name       string         `json:"name"`
+	Input      map[string]any `json:"input"`
+	Output     map[string]any `json:"output"`
+	DurationMS int64          `json:"duration_ms"`
+}
+
+// AgentOutput is what an agent proposes: a draft, each claim with its sources.
+type AgentOutput struct {
+	AgentRunID  string           `json:"agent_run_id"`
+	Summary     string           `json:"summary"`
+	Proposals   []map[string]any `json:"proposals"`
+	Assumptions []string         `json:"assumptions"`
+	Limitations []string         `json:"limitations"`
+	Sources     []Evidence       `json:"sources"`
+}
+
+// StartRunBody names the agent, and what to run it on.
+type StartRunBody struct {
+	AgentID      string         `json:"agent_id" minLength:"1" maxLength:"100"`
+	AssessmentID string         `json:"assessment_id,omitempty"`
+	Input        map[string]any `json:"input,omitempty"`
+}
+
+// StartRunInput starts a run.
+type StartRunInput struct {
+	Body StartRunBody
+}
+
+// StartAssessmentRunInput starts a run on an assessment.
+type StartAssessmentRunInput struct {
+	AssessmentInput
+	Body StartRunBody
+}
+
+// AgentRunsInput lists runs.
+type AgentRunsInput struct {
+	Paging
+	Status  string `query:"status"`
+	AgentID string `query:"agent_id"`
+}
+
+// AgentRunInput names a run.
+type AgentRunInput struct {
+	AgentRunID string `path:"agentRunId"`
+}
+
+// CompleteRunInput completes a run by hand.
+type CompleteRunInput struct {
+	AgentRunInput
+	Body *struct {
+		Summary   string           `json:"summary,omitempty" maxLength:"20000"`
+		Proposals []map[string]any `json:"proposals,omitempty"`
+	}
+}
+
+// AgentStepsInput lists the steps of a run.
+type AgentStepsInput struct {
+	AgentRunInput
+	Paging
+}
+
+const tagAgent = "Agents"
+
+// Operations of the interface's part 4.16.
+var (
+	ListAgents              = Get[Paging, List[Agent]]("list-agents", "/agent-runtime/agents", For(SignedIn), Needs("agent:read"), Tagged(tagAgent), Summary("List the pipeline agents"))
+	StartAssessmentAgentRun = Create[StartAssessmentRunInput, AgentRun]("start-assessment-agent-run", "/assessments/{assessmentId}/agent-runs", Needs("agent:run"), Tagged(tagAgent), Summary("Start an agent on an assessment"))
+	ListAssessmentAgentRuns = Get[AssessmentListInput, List[AgentRun]]("list-assessment-agent-runs", "/assessments/{assessmentId}/agent-runs", Needs("agent:read"), Tagged(tagAgent), Summary("List the agent runs of an assessment"))
+	ListAgentRuns           = Get[AgentRunsInput, List[AgentRun]]("list-agent-runs", "/agent-runs", Needs("agent:read"), Tagged(tagAgent), Summary("List agent runs"))
+	StartAgentRun           = Create[StartRunInput, AgentRun]("start-agent-run", "/agent-runs", Needs("agent:run"), Tagged(tagAgent), Summary("Start an agent"))
+	GetAgentRun             = Get[AgentRunInput, AgentRun]("get-agent-run", "/agent-runs/{agentRunId}", Needs("agent:read"), Tagged(tagAgent), Summary("Read an agent run"))
+	CompleteAgentRun        = Post[CompleteRunInput, AgentRun]("complete-agent-run", "/agent-runs/{agentRunId}/complete", Needs("agent:run"), Tagged(tagAgent), Summary("Complete an agent run by hand"))
+	CancelAgentRun          = Post[AgentRunInput, AgentRun]("cancel-agent-run", "/agent-runs/{agentRunId}/cancel", Needs("agent:run"), Tagged(tagAgent), Summary("Cancel an agent run"))
+	GetAgentRunOutput       = Get[AgentRunInput, AgentOutput]("get-agent-run-output", "/agent-runs/{agentRunId}/output", Needs("agent:read"), Tagged(tagAgent), Summary("Read what an agent proposes"))
+	ListAgentRunSteps       = Get[AgentStepsInput, List[AgentStep]]("list-agent-run-steps", "/agent-runs/{agentRunId}/steps", Needs("agent:read"), Tagged(tagAgent), Summary("List what an agent did"))
+)

@@ -1,0 +1,154 @@
+package api
+
+// Analysed is what every specialised analysis also answers.
+type Analysed struct {
+	Model      string `json:"model"`
+	AgentRunID string `json:"agent_run_id"`
+}
+
+// EvidenceEvaluation answers whether evidence meets a requirement.
+type EvidenceEvaluation struct {
+	Analysed
+	IsCompliant     bool     `json:"is_compliant"`
+	ConfidenceScore float64  `json:"confidence_score" doc:"0 to 100."`
+	MissingElements []string `json:"missing_elements"`
+	AuditorNotes    string   `json:"auditor_notes"`
+}
+
+// EvaluateEvidenceInput asks for an evaluation.
+type EvaluateEvidenceInput struct {
+	Body struct {
+		ControlRequirement  string `json:"controlRequirement" minLength:"1" maxLength:"100000"`
+		EvidenceDescription string `json:"evidenceDescription" maxLength:"500000"`
+	}
+}
+
+// IncidentTriage answers whether a log shows an incident.
+type IncidentTriage struct {
+	Analysed
+	IsFalsePositive               bool     `json:"is_false_positive"`
+	SeverityLevel                 string   `json:"severity_level"`
+	AttackVectorGuessed           string   `json:"attack_vector_guessed"`
+	AffectedAssetsIdentified      []string `json:"affected_assets_identified"`
+	ImmediateContainmentActions   []string `json:"immediate_containment_actions"`
+	RequiresDPOBreachNotification bool     `json:"requires_dpo_breach_notification"`
+}
+
+// TriageIncidentInput asks for a triage.
+type TriageIncidentInput struct {
+	Body struct {
+		SystemModuleName string `json:"systemModuleName" maxLength:"1000"`
+		RawLogsExcerpt   string `json:"rawLogsExcerpt" minLength:"1" maxLength:"500000"`
+	}
+}
+
+// RiskTranslation is a technical risk in a board's words.
+type RiskTranslation struct {
+	Analysed
+	ExecutiveSummary         string  `json:"executive_summary"`
+	UrgencyMetric            float64 `json:"urgency_metric" doc:"0 to 100."`
+	FinancialImpactEstimate  string  `json:"financial_impact_estimate"`
+	RegulatoryImpact         string  `json:"regulatory_impact"`
+	BoardLevelRecommendation string  `json:"board_level_recommendation"`
+}
+
+// TranslateRiskInput asks for a translation.
+type TranslateRiskInput struct {
+	Body struct {
+		TechnicalRiskDescription string `json:"technicalRiskDescription" minLength:"1" maxLength:"200000"`
+		RiskCategory             string `json:"riskCategory" enum:"security,privacy,compliance,architecture"`
+		BusinessContext          string `json:"businessContext" maxLength:"200000"`
+	}
+}
+
+// VendorScan is what a contract says of data protection.
+type VendorScan struct {
+	Analysed
+	HasStandardContractualClauses bool     `json:"has_standard_contractual_clauses"`
+	IsDPACompliant                bool     `json:"is_dpa_compliant"`
+	LiabilityCapIdentified        string   `json:"liability_cap_identified"`
+	DataSubprocessorsListed       []string `json:"data_subprocessors_listed"`
+	RedFlagsForNegotiation        []string `json:"red_flags_for_negotiation"`
+}
+
+// ScanVendorContractInput asks for a scan.
+type ScanVendorContractInput struct {
+	Body struct {
+		VendorName      string `json:"vendorName" maxLength:"1000"`
+		ContractExcerpt string `json:"contractExcerpt" minLength:"1" maxLength:"500000"`
+	}
+}
+
+// RemediationPlan is a gap turned into work.
+type RemediationPlan struct {
+	Analysed
+	SprintActionItems       []string `json:"sprint_action_items"`
+	DevopsCommandsSuggested []string `json:"devops_commands_suggested"`
+	PriorityLevel           string   `json:"priority_level"`
+	EstimatedEffort         string   `json:"estimated_effort"`
+}
+
+// ArchitectRemediationInput asks for a plan.
+type ArchitectRemediationInput struct {
+	Body struct {
+		EvidenceContext               map[string]any `json:"evidenceContext"`
+		SystemArchitectureDescription string         `json:"systemArchitectureDescription" maxLength:"200000"`
+	}
+}
+
+// RequiredControl is a control that a processing asks for, and why.
+type RequiredControl struct {
+	ControlID string `json:"control_id"`
+	Name      string `json:"name"`
+	Reason    string `json:"reason"`
+}
+
+// RoPAAnalysis is what follows from a description of processing.
+type RoPAAnalysis struct {
+	Analysed
+	SuggestedRiskLevel  string            `json:"suggested_risk_level"`
+	RequiredControls    []RequiredControl `json:"required_controls"`
+	SuggestedLegalBasis string            `json:"suggested_legal_basis"`
+	IsDPIARequired      bool              `json:"is_dpia_required"`
+}
+
+// AnalyzeRoPAInput asks for an analysis.
+type AnalyzeRoPAInput struct {
+	Body struct {
+		Text string `json:"text" minLength:"1" maxLength:"500000"`
+	}
+}
+
+// DPIAAssessment is the risk that remains.
+type DPIAAssessment struct {
+	Analysed
+	ResidualRiskLevel          string   `json:"residual_risk_level"`
+	IsApprovedTechnically      bool     `json:"is_approved_technically"`
+	MitigatingControlsRequired []string `json:"mitigating_controls_required"`
+	IsDraft                    bool     `json:"is_draft"`
+	Justification              string   `json:"justification"`
+}
+
+// AssessDPIAInput asks for an assessment.
+type AssessDPIAInput struct {
+	Body struct {
+		ProjectDescription string         `json:"projectDescription" minLength:"1" maxLength:"200000"`
+		RopaContext        map[string]any `json:"ropaContext,omitempty"`
+	}
+}
+
+const (
+	tagAnalysis = "Specialised analyses"
+	analysisRun = Permission("analysis:run")
+)
+
+// Operations of the interface's part 4.17.
+var (
+	EvaluateEvidence     = Post[EvaluateEvidenceInput, EvidenceEvaluation]("evaluate-evidence", "/gap/evaluate-evidence", Needs(analysisRun), Tagged(tagAnalysis), Summary("Judge evidence against a requirement"))
+	TriageIncident       = Post[TriageIncidentInput, IncidentTriage]("triage-incident", "/soc/triage-incident", Needs(analysisRun), Tagged(tagAnalysis), Summary("Tell a real incident from a false alarm"))
+	TranslateRisk        = Post[TranslateRiskInput, RiskTranslation]("translate-risk", "/executive/translate-risk", Needs(analysisRun), Tagged(tagAnalysis), Summary("Say a technical risk in a board's words"))
+	ScanVendorContract   = Post[ScanVendorContractInput, VendorScan]("scan-vendor-contract", "/privacy/scan-vendor-contract", Needs(analysisRun), Tagged(tagAnalysis), Summary("Find data-protection gaps in a contract"))
+	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan]("architect-remediation", "/poam/architect-remediation", Needs(analysisRun), Tagged(tagAnalysis), Summary("Turn a failed gap into a plan"))
+	AnalyzeRoPA          = Post[AnalyzeRoPAInput, RoPAAnalysis]("analyze-ropa", "/privacy/analyze-ropa", Needs(analysisRun), Tagged(tagAnalysis), Summary("Deduce risk, legal basis and controls from a processing"))
+	AssessDPIA           = Post[AssessDPIAInput, DPIAAssessment]("assess-dpia", "/privacy/assess-dpia", Needs(analysisRun), Tagged(tagAnalysis), Summary("Assess the residual risk of a project"))
+)

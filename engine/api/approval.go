@@ -1,0 +1,68 @@
+package api
+
+import "time"
+
+// ApprovalStatus is where an approval stands.
+type ApprovalStatus string
+
+// The statuses of an approval. A void one was overtaken by a change of what it was for.
+const (
+	ApprovalPending  ApprovalStatus = "pending"
+	ApprovalApproved ApprovalStatus = "approved"
+	ApprovalRejected ApprovalStatus = "rejected"
+	ApprovalVoid     ApprovalStatus = "void"
+)
+
+// Approval is a person's decision at a gate, asked for or made. It counts for
+// exactly the content whose hash it carries.
+type Approval struct {
+	TenantRecord
+	AssessmentID  string         `json:"assessment_id"`
+	Gate          Gate           `json:"gate"`
+	TargetID      string         `json:"target_id"`
+	TargetSHA256  string         `json:"target_sha256"`
+	VersionNumber int            `json:"version_number"`
+	Status        ApprovalStatus `json:"status"`
+	RequestedBy   Actor          `json:"requested_by"`
+	RequestedAt   time.Time      `json:"requested_at"`
+	DecidedBy     *Actor         `json:"decided_by"`
+	DecidedAt     *time.Time     `json:"decided_at"`
+	Reason        *string        `json:"reason"`
+}
+
+// ApprovalsInput lists the approvals of an assessment.
+type ApprovalsInput struct {
+	AssessmentInput
+	Paging
+	Status ApprovalStatus `query:"status"`
+	Gate   Gate           `query:"gate"`
+}
+
+// ApprovalInput names an approval.
+type ApprovalInput struct {
+	ApprovalID string `path:"approvalId"`
+}
+
+// ApproveInput approves.
+type ApproveInput struct {
+	ApprovalInput
+	Body *VersionDecision
+}
+
+// RejectInput rejects; the reason is for whoever has to mend it.
+type RejectInput struct {
+	ApprovalInput
+	Body struct {
+		Reason string `json:"reason" minLength:"1" maxLength:"4000"`
+	}
+}
+
+const tagApproval = "Approvals"
+
+// Operations of the interface's part 4.13.
+var (
+	ListApprovals  = Get[ApprovalsInput, List[Approval]]("list-approvals", "/assessments/{assessmentId}/approvals", Needs("approval:read"), Tagged(tagApproval), Summary("List approvals, newest first"))
+	GetApproval    = Get[ApprovalInput, Approval]("get-approval", "/approvals/{approvalId}", Needs("approval:read"), Tagged(tagApproval), Summary("Read an approval"))
+	Approve        = Post[ApproveInput, Approval]("approve", "/approvals/{approvalId}/approve", Needs(ApprovalDecide), Tagged(tagApproval), Summary("Approve what waits at a gate"))
+	RejectApproval = Post[RejectInput, Approval]("reject", "/approvals/{approvalId}/reject", Needs(ApprovalDecide), Tagged(tagApproval), Summary("Reject what waits at a gate, with a reason"))
+)

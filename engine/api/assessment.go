@@ -1,0 +1,149 @@
+package api
+
+import "time"
+
+// Assessment is the central record: one organization looked at against a catalog version and frameworks.
+type Assessment struct {
+	TenantRecord
+	Name         string           `json:"name"`
+	Description  string           `json:"description"`
+	State        State            `json:"state"`
+	Progress     int              `json:"progress" doc:"0 to 100, by state."`
+	SCFVersionID string           `json:"scf_version_id"`
+	FrameworkIDs []string         `json:"framework_ids"`
+	Frameworks   []string         `json:"framework_codes"`
+	DueDate      *Date            `json:"due_date"`
+	ClosedAt     *time.Time       `json:"closed_at"`
+	CreatedBy    string           `json:"created_by"`
+	Revision     int              `json:"revision"`
+	Counts       AssessmentCounts `json:"counts"`
+}
+
+// AssessmentCounts are how many of each an assessment has; items are of the current versions.
+type AssessmentCounts struct {
+	Documents int `json:"documents"`
+	Chunks    int `json:"chunks"`
+	SoAItems  int `json:"soa_items"`
+	Findings  int `json:"findings"`
+	POAMItems int `json:"poam_items"`
+}
+
+// AssessmentInput names an assessment.
+type AssessmentInput struct {
+	AssessmentID string `path:"assessmentId"`
+}
+
+// AssessmentListInput lists what belongs to an assessment.
+type AssessmentListInput struct {
+	AssessmentInput
+	Paging
+}
+
+// AssessmentsInput lists assessments.
+type AssessmentsInput struct {
+	Paging
+	State State  `query:"state"`
+	Q     string `query:"q" doc:"Part of the name."`
+}
+
+// CreateAssessmentInput makes an assessment.
+type CreateAssessmentInput struct {
+	Body struct {
+		Name         string   `json:"name" minLength:"1" maxLength:"200" example:"Acme 2026"`
+		Description  string   `json:"description,omitempty" maxLength:"10000"`
+		FrameworkID  string   `json:"framework_id,omitempty" doc:"Id or code of one framework." example:"iso-27001-2022"`
+		FrameworkIDs []string `json:"framework_ids,omitempty" maxItems:"50" doc:"Ids or codes of several."`
+		SCFVersionID string   `json:"scf_version_id,omitempty" doc:"Id or label; the latest active version where absent."`
+		DueDate      *Date    `json:"due_date,omitempty" format:"date"`
+	}
+}
+
+// UpdateAssessmentInput changes the named fields of an assessment.
+type UpdateAssessmentInput struct {
+	AssessmentInput
+	Match
+	Body struct {
+		Name         *string   `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Description  *string   `json:"description,omitempty" maxLength:"10000"`
+		FrameworkID  *string   `json:"framework_id,omitempty"`
+		FrameworkIDs *[]string `json:"framework_ids,omitempty" maxItems:"50"`
+		DueDate      Opt[Date] `json:"due_date,omitzero" required:"false"`
+	}
+}
+
+// AssessmentStatus tells where an assessment stands and what the next move waits for.
+type AssessmentStatus struct {
+	AssessmentID string   `json:"assessment_id"`
+	State        State    `json:"state"`
+	NextStates   []State  `json:"next_states"`
+	BlockedBy    []string `json:"blocked_by"`
+	// PendingApprovalID is the approval that the next move waits for.
+	PendingApprovalID *string `json:"pending_approval_id"`
+	Progress          int     `json:"progress"`
+}
+
+// AssessmentSummary is an assessment's dashboard.
+type AssessmentSummary struct {
+	AssessmentID       string           `json:"assessment_id"`
+	Controls           int              `json:"controls"`
+	Applicable         int              `json:"applicable"`
+	Implemented        int              `json:"implemented"`
+	PartiallyImpl      int              `json:"partially_implemented"`
+	NotEvidenced       int              `json:"not_evidenced"`
+	CompliancePct      *float64         `json:"compliance_pct"`
+	ComplianceFormula  string           `json:"compliance_formula"`
+	FindingsBySeverity map[Severity]int `json:"findings_by_severity"`
+	OpenPOAMItems      int              `json:"open_poam_items"`
+	MaturityAvg        *float64         `json:"maturity_avg"`
+	IsStarter          bool             `json:"is_starter" doc:"Whether the catalog is the built-in starter."`
+	LastActivityAt     time.Time        `json:"last_activity_at"`
+}
+
+// LifecycleEvent is one move of an assessment, or one refused.
+type LifecycleEvent struct {
+	TenantRecord
+	AssessmentID string   `json:"assessment_id"`
+	FromState    State    `json:"from_state"`
+	ToState      State    `json:"to_state"`
+	EventType    string   `json:"event_type" enum:"created,transition,rework,reopened"`
+	Actor        Actor    `json:"actor"`
+	Reason       string   `json:"reason"`
+	Warnings     []string `json:"warnings"`
+	TraceID      string   `json:"trace_id"`
+}
+
+// TimelineEvent is anything that happened in an assessment.
+type TimelineEvent struct {
+	ID           string    `json:"id"`
+	At           time.Time `json:"at"`
+	Type         string    `json:"type"`
+	Summary      string    `json:"summary"`
+	Actor        Actor     `json:"actor"`
+	ResourceType string    `json:"resource_type"`
+	ResourceID   string    `json:"resource_id"`
+}
+
+// TransitionInput asks for a move.
+type TransitionInput struct {
+	AssessmentInput
+	Body struct {
+		TargetState State  `json:"target_state" example:"documents_uploaded"`
+		Reason      string `json:"reason,omitempty" maxLength:"2000"`
+	}
+}
+
+const tagAssessment = "Assessments"
+
+// Operations of the interface's part 4.6.
+var (
+	ListAssessments      = Get[AssessmentsInput, List[Assessment]]("list-assessments", "/assessments", Needs("assessment:read"), Tagged(tagAssessment), Summary("List assessments"))
+	CreateAssessment     = Create[CreateAssessmentInput, Assessment]("create-assessment", "/assessments", Needs("assessment:write"), Tagged(tagAssessment), Summary("Create an assessment"))
+	GetAssessment        = Get[AssessmentInput, Assessment]("get-assessment", "/assessments/{assessmentId}", Needs("assessment:read"), Tagged(tagAssessment), Summary("Read an assessment"))
+	UpdateAssessment     = Patch[UpdateAssessmentInput, Assessment]("update-assessment", "/assessments/{assessmentId}", Needs("assessment:write"), Tagged(tagAssessment), Summary("Change an assessment"))
+	DeleteAssessment     = Delete[AssessmentInput]("delete-assessment", "/assessments/{assessmentId}", Needs("assessment:delete"), Tagged(tagAssessment), Summary("Delete an assessment and all that belongs to it"))
+	GetAssessmentStatus  = Get[AssessmentInput, AssessmentStatus]("get-assessment-status", "/assessments/{assessmentId}/status", Needs("assessment:read"), Tagged(tagAssessment), Summary("Tell where an assessment stands"))
+	GetAssessmentSummary = Get[AssessmentInput, AssessmentSummary]("get-assessment-summary", "/assessments/{assessmentId}/summary", Needs("assessment:read"), Tagged(tagAssessment), Summary("Read an assessment's totals"))
+	GetTimeline          = Get[AssessmentListInput, List[TimelineEvent]]("get-assessment-timeline", "/assessments/{assessmentId}/timeline", Needs("assessment:read"), Tagged(tagAssessment), Summary("List what happened, newest first"))
+	ListLifecycleEvents  = Get[AssessmentListInput, List[LifecycleEvent]]("list-lifecycle-events", "/assessments/{assessmentId}/lifecycle/events", Needs("assessment:read"), Tagged(tagAssessment), Summary("List lifecycle events"))
+	Transition           = Post[TransitionInput, AssessmentStatus]("transition-assessment", "/assessments/{assessmentId}/lifecycle/transition", Needs("assessment:transition"), Tagged(tagAssessment), Summary("Move an assessment to its next state, doing the work of the step"))
+)

@@ -1,0 +1,101 @@
+package api
+
+// DocumentState is how far a document is read.
+type DocumentState string
+
+// The states of a document.
+const (
+	DocumentUploaded   DocumentState = "uploaded"
+	DocumentProcessing DocumentState = "processing"
+	DocumentIngested   DocumentState = "ingested"
+	DocumentFailed     DocumentState = "failed"
+)
+
+// Document is a file of evidence.
+type Document struct {
+	TenantRecord
+	AssessmentID  string        `json:"assessment_id"`
+	Filename      string        `json:"filename"`
+	Category      string        `json:"category"`
+	MIMEType      string        `json:"mime_type"`
+	SizeBytes     int64         `json:"size_bytes"`
+	SHA256        string        `json:"sha256"`
+	Title         string        `json:"title"`
+	Language      string        `json:"language"`
+	PageCount     int           `json:"page_count"`
+	EffectiveDate *Date         `json:"effective_date"`
+	DocVersion    string        `json:"document_version"`
+	Owner         string        `json:"owner"`
+	ApprovedBy    string        `json:"approved_by"`
+	Status        DocumentState `json:"status"`
+	Error         *string       `json:"error"`
+	Warnings      []string      `json:"warnings"`
+	ChunkCount    int           `json:"chunk_count"`
+	UploadedBy    string        `json:"uploaded_by"`
+}
+
+// DocumentProgress is a document's status with its stage.
+type DocumentProgress struct {
+	DocumentID string        `json:"document_id"`
+	Status     DocumentState `json:"status"`
+	Stage      string        `json:"stage" enum:"queued,parse,chunk,embed,index,done"`
+	Progress   int           `json:"progress"`
+	Error      *string       `json:"error"`
+	ChunkCount int           `json:"chunk_count"`
+}
+
+// Chunk is a passage of a document, with its place.
+type Chunk struct {
+	ID             string   `json:"id"`
+	OrganizationID string   `json:"organization_id"`
+	DocumentID     string   `json:"document_id"`
+	AssessmentID   string   `json:"assessment_id"`
+	Index          int      `json:"index"`
+	Text           string   `json:"text"`
+	HeadingPath    []string `json:"heading_path"`
+	Locator        Locator  `json:"locator"`
+	Kind           string   `json:"kind"`
+	TokenEstimate  int      `json:"token_estimate"`
+	SHA256         string   `json:"sha256"`
+}
+
+// DocumentInput names a document.
+type DocumentInput struct {
+	DocumentID string `path:"documentId"`
+}
+
+// DocumentsInput lists the documents of an assessment.
+type DocumentsInput struct {
+	AssessmentInput
+	Paging
+	Status   DocumentState `query:"status"`
+	Category string        `query:"category"`
+	Q        string        `query:"q" doc:"Part of the file name or title."`
+}
+
+// UploadDocumentInput adds a document.
+type UploadDocumentInput struct {
+	AssessmentInput
+	File     UploadFile `form:"file"`
+	Category string     `form:"category" doc:"policy, procedure, record, register, report, contract, … guessed where absent."`
+}
+
+// DocumentChunksInput lists the passages of a document.
+type DocumentChunksInput struct {
+	DocumentInput
+	Paging
+}
+
+const tagDocument = "Documents"
+
+// Operations of the interface's part 4.7.
+var (
+	ListDocuments      = Get[DocumentsInput, List[Document]]("list-documents", "/assessments/{assessmentId}/documents", Needs("document:read"), Tagged(tagDocument), Summary("List the documents of an assessment"))
+	UploadDocument     = Create[UploadDocumentInput, Document]("upload-document", "/assessments/{assessmentId}/documents", Needs("document:write"), As(Upload), Tagged(tagDocument), Summary("Add a document; it is read in the background"))
+	GetDocument        = Get[DocumentInput, Document]("get-document", "/documents/{documentId}", Needs("document:read"), Tagged(tagDocument), Summary("Read a document's record"))
+	DeleteDocument     = Delete[DocumentInput]("delete-document", "/documents/{documentId}", Needs("document:delete"), Tagged(tagDocument), Summary("Delete a document and its passages"))
+	GetDocumentStatus  = Get[DocumentInput, DocumentProgress]("get-document-status", "/documents/{documentId}/status", Needs("document:read"), Tagged(tagDocument), Summary("Tell how far a document is read"))
+	ListDocumentChunks = Get[DocumentChunksInput, List[Chunk]]("list-document-chunks", "/documents/{documentId}/chunks", Needs("document:read"), Tagged(tagDocument), Summary("List a document's passages"))
+	DownloadDocument   = Get[DocumentInput, File]("download-document", "/documents/{documentId}/download", Needs("document:read"), As(Download), Tagged(tagDocument), Summary("Download the original file"))
+	ReprocessDocument  = Post[DocumentInput, Document]("reprocess-document", "/documents/{documentId}/reprocess", Needs("document:write"), Status(202), Tagged(tagDocument), Summary("Read a document again"))
+)

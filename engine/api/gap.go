@@ -1,0 +1,144 @@
+package api
+
+// GapVersion is one version of the gap analysis.
+type GapVersion struct {
+	DeliverableVersion
+}
+
+// Result says how a control fares against what it asks for.
+type Result string
+
+// The results.
+const (
+	Met             Result = "met"
+	PartiallyMet    Result = "partially_met"
+	NotMet          Result = "not_met"
+	ResultNoEvid    Result = "not_evidenced"
+	ResultNotApplic Result = "not_applicable"
+)
+
+// Finding is a gap.
+type Finding struct {
+	Item
+	// InCatalog is false for a gap added by hand under a code the catalog lacks.
+	InCatalog       bool           `json:"in_catalog"`
+	Status          Implementation `json:"status"`
+	Result          Result         `json:"result"`
+	GapType         string         `json:"gap_type" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
+	Severity        Severity       `json:"severity"`
+	SeverityReason  string         `json:"severity_reason" doc:"The formula, with its numbers."`
+	Weight          int            `json:"weight"`
+	Condition       string         `json:"condition"`
+	Criteria        string         `json:"criteria"`
+	Cause           string         `json:"cause"`
+	Effect          string         `json:"effect"`
+	Recommendation  string         `json:"recommendation"`
+	MissingElements []string       `json:"missing_elements"`
+	Evidence        []Evidence     `json:"evidence"`
+	Confidence      float64        `json:"confidence"`
+	Owner           *string        `json:"owner"`
+	DueDate         *Date          `json:"due_date"`
+	Note            *string        `json:"note"`
+	Source          string         `json:"source" enum:"analysis,manual"`
+}
+
+// GapInput names a version.
+type GapInput struct {
+	GapVersionID string `path:"gapVersionId"`
+}
+
+// FindingFilter narrows a list of findings.
+type FindingFilter struct {
+	Severity    Severity       `query:"severity"`
+	Status      Implementation `query:"status"`
+	Domain      string         `query:"domain"`
+	ControlCode string         `query:"control_code"`
+	Owner       string         `query:"owner"`
+	Q           string         `query:"q"`
+}
+
+// FindingsInput lists the findings of a version.
+type FindingsInput struct {
+	GapInput
+	Paging
+	FindingFilter
+}
+
+// GapsInput lists the gaps of an assessment's current version.
+type GapsInput struct {
+	AssessmentInput
+	Paging
+	FindingFilter
+}
+
+// CreateGapInput adds a gap by hand.
+type CreateGapInput struct {
+	AssessmentInput
+	Body struct {
+		ControlID      string         `json:"control_id" minLength:"1" maxLength:"100" doc:"Control code." example:"IAC-06"`
+		Status         Implementation `json:"status" enum:"implemented,partially_implemented,planned,not_implemented,not_evidenced,not_assessed"`
+		Severity       Severity       `json:"severity" enum:"informational,low,medium,high,critical"`
+		Condition      string         `json:"condition,omitempty" maxLength:"10000"`
+		Cause          string         `json:"cause,omitempty" maxLength:"10000"`
+		Effect         string         `json:"effect,omitempty" maxLength:"10000"`
+		Recommendation string         `json:"recommendation,omitempty" maxLength:"10000"`
+		GapType        string         `json:"gap_type,omitempty" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
+		Owner          *string        `json:"owner,omitempty"`
+		DueDate        *Date          `json:"due_date,omitempty" format:"date"`
+	}
+}
+
+// UpdateFindingInput changes a finding.
+type UpdateFindingInput struct {
+	FindingID string `path:"findingId"`
+	Match
+	Body struct {
+		Status         *Implementation `json:"status,omitempty" enum:"implemented,partially_implemented,planned,not_implemented,not_evidenced,not_assessed"`
+		Severity       *Severity       `json:"severity,omitempty" enum:"informational,low,medium,high,critical"`
+		GapType        *string         `json:"gap_type,omitempty" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
+		Condition      *string         `json:"condition,omitempty" maxLength:"10000"`
+		Criteria       *string         `json:"criteria,omitempty" maxLength:"10000"`
+		Cause          *string         `json:"cause,omitempty" maxLength:"10000"`
+		Effect         *string         `json:"effect,omitempty" maxLength:"10000"`
+		Recommendation *string         `json:"recommendation,omitempty" maxLength:"10000"`
+		Owner          Opt[string]     `json:"owner,omitzero" required:"false"`
+		Note           Opt[string]     `json:"note,omitzero" required:"false"`
+		DueDate        Opt[Date]       `json:"due_date,omitzero" required:"false"`
+	}
+}
+
+// DecideGapInput approves a version.
+type DecideGapInput struct {
+	GapInput
+	Body *VersionDecision
+}
+
+// GapSummary counts a version.
+type GapSummary struct {
+	GapVersionID      string           `json:"gap_version_id"`
+	Controls          int              `json:"controls" doc:"Controls that were assessed."`
+	Findings          int              `json:"findings"`
+	ByResult          map[Result]int   `json:"by_result"`
+	BySeverity        map[Severity]int `json:"by_severity"`
+	ByDomain          map[string]int   `json:"by_domain"`
+	ByType            map[string]int   `json:"by_type"`
+	CompliancePct     *float64         `json:"compliance_pct"`
+	ComplianceFormula string           `json:"compliance_formula"`
+}
+
+const tagGap = "Gap analysis"
+
+// Operations of the interface's part 4.10.
+var (
+	DraftGap      = Create[AssessmentInput, GapVersion]("draft-gap-analysis", "/assessments/{assessmentId}/gap-analysis/draft", Needs("gap:write"), Tagged(tagGap), Summary("Draft a gap analysis"))
+	ListGap       = Get[AssessmentListInput, List[GapVersion]]("list-gap-analysis-versions", "/assessments/{assessmentId}/gap-analysis", Needs("gap:read"), Tagged(tagGap), Summary("List gap analysis versions, newest first"))
+	ListGaps      = Get[GapsInput, List[Finding]]("list-gaps", "/assessments/{assessmentId}/gaps", Needs("gap:read"), Tagged(tagGap), Summary("List the gaps of the current version"))
+	CreateGap     = Create[CreateGapInput, Finding]("create-gap", "/assessments/{assessmentId}/gaps", Needs("gap:write"), Tagged(tagGap), Summary("Add a gap by hand"))
+	GetGap        = Get[GapInput, GapVersion]("get-gap-analysis", "/gap-analysis/{gapVersionId}", Needs("gap:read"), Tagged(tagGap), Summary("Read a gap analysis version"))
+	ListFindings  = Get[FindingsInput, List[Finding]]("list-findings", "/gap-analysis/{gapVersionId}/findings", Needs("gap:read"), Tagged(tagGap), Summary("List the findings of a version, worst first"))
+	UpdateFinding = Patch[UpdateFindingInput, Finding]("update-finding", "/gap-analysis/findings/{findingId}", Needs("gap:write"), Tagged(tagGap), Summary("Change a finding"))
+	SubmitGap     = Post[GapInput, GapVersion]("submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", Needs("gap:write"), Tagged(tagGap), Summary("Submit a gap analysis for review"))
+	ApproveGap    = Post[DecideGapInput, GapVersion]("approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", Needs(ApprovalDecide), Tagged(tagGap), Summary("Approve a gap analysis"))
+	GetGapSummary = Get[GapInput, GapSummary]("get-gap-analysis-summary", "/gap-analysis/{gapVersionId}/summary", Needs("gap:read"), Tagged(tagGap), Summary("Count a gap analysis"))
+	RegenerateGap = Post[GapInput, GapVersion]("regenerate-gap-analysis", "/gap-analysis/{gapVersionId}/regenerate", Needs("gap:write"), Tagged(tagGap), Summary("Draft again, keeping what people edited"))
+)

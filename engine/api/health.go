@@ -1,0 +1,34 @@
+package api
+
+// Health is the basic health answer.
+type Health struct {
+	OK      bool   `json:"ok"`
+	Service string `json:"service"`
+	TraceID string `json:"trace_id"`
+}
+
+// HealthCheck is one thing that was looked at.
+type HealthCheck struct {
+	Name      string  `json:"name"`
+	OK        bool    `json:"ok"`
+	LatencyMS float64 `json:"latency_ms"`
+	Detail    string  `json:"detail"`
+}
+
+// HealthDetail is the health of each part of the service.
+type HealthDetail struct {
+	Health
+	Version       string        `json:"version"`
+	UptimeSeconds int64         `json:"uptime_seconds"`
+	Checks        []HealthCheck `json:"checks"`
+}
+
+const tagHealth = "Health"
+
+// Operations of the interface's part 4.1.
+var (
+	GetHealth         = Get[None, Health]("get-health", "/health", For(Public), Tagged(tagHealth), Summary("Tell whether the service answers"))
+	GetHealthV1       = Get[None, Health]("get-health-v1", "/health/v1", For(Public), Tagged(tagHealth), Summary("Tell whether version 1 of the API answers"))
+	GetHealthDetailed = Get[None, HealthDetail]("get-health-detailed", "/health/detailed", For(SignedIn), Tagged(tagHealth), Summary("Check each part of the service"))
+	GetServiceHealth  = Get[None, HealthDetail]("get-service-health", "/observability/health", For(SignedIn), Needs("metrics:read"), Tagged(tagHealth), Summary("Check each part of the service, for operators"))
+)

@@ -1,0 +1,103 @@
+package api
+
+// MaturityVersion is one version of the maturity assessment.
+type MaturityVersion struct {
+	DeliverableVersion
+}
+
+// LevelNames are the SCR-CMM levels 0 to 5.
+var LevelNames = [6]string{
+	"not performed", "performed informally", "planned and tracked", "well defined", "quantitatively controlled", "continuously improving",
+}
+
+// MaturityScore is one control's level.
+type MaturityScore struct {
+	Item
+	Level         int        `json:"level" minimum:"0" maximum:"5"`
+	TargetLevel   int        `json:"target_level" minimum:"0" maximum:"5"`
+	PreviousLevel *int       `json:"previous_level"`
+	Weight        int        `json:"weight"`
+	Criteria      string     `json:"criteria" doc:"What the level asks for."`
+	NextCriteria  string     `json:"next_criteria" doc:"What the next level asks for."`
+	Rationale     string     `json:"rationale"`
+	Evidence      []Evidence `json:"evidence"`
+	Confidence    float64    `json:"confidence"`
+	Assessed      bool       `json:"assessed" doc:"Whether there was any evidence to rate by."`
+	Note          *string    `json:"note"`
+}
+
+// MaturityInput names a version.
+type MaturityInput struct {
+	MaturityVersionID string `path:"maturityVersionId"`
+}
+
+// MaturityScoresInput lists the scores of a version.
+type MaturityScoresInput struct {
+	MaturityInput
+	Paging
+	Domain      string `query:"domain"`
+	ControlCode string `query:"control_code"`
+	BelowTarget string `query:"below_target" enum:"true,false"`
+	Q           string `query:"q"`
+}
+
+// MaturityScoreInput names a score.
+type MaturityScoreInput struct {
+	MaturityScoreID string `path:"maturityScoreId"`
+}
+
+// UpdateMaturityScoreInput changes a score.
+type UpdateMaturityScoreInput struct {
+	MaturityScoreInput
+	Match
+	Body struct {
+		Level       *int        `json:"level,omitempty" minimum:"0" maximum:"5"`
+		TargetLevel *int        `json:"target_level,omitempty" minimum:"0" maximum:"5"`
+		Rationale   *string     `json:"rationale,omitempty" maxLength:"10000"`
+		Note        Opt[string] `json:"note,omitzero" required:"false"`
+	}
+}
+
+// DecideMaturityInput approves a version.
+type DecideMaturityInput struct {
+	MaturityInput
+	Body *VersionDecision
+}
+
+// DomainMaturity is the maturity of one domain. Means are over assessed controls; null where none is.
+type DomainMaturity struct {
+	DomainCode   string   `json:"domain_code"`
+	DomainName   string   `json:"domain_name"`
+	Controls     int      `json:"controls"`
+	Assessed     int      `json:"assessed"`
+	AssessedPct  float64  `json:"assessed_pct"`
+	Mean         *float64 `json:"mean"`
+	WeightedMean *float64 `json:"weighted_mean"`
+	Minimum      *int     `json:"minimum"`
+	TargetMean   *float64 `json:"target_mean"`
+}
+
+// MaturitySummary is a version by domain.
+type MaturitySummary struct {
+	MaturityVersionID string           `json:"maturity_version_id"`
+	Overall           DomainMaturity   `json:"overall"`
+	Domains           []DomainMaturity `json:"domains"`
+	ByLevel           map[string]int   `json:"by_level"`
+	Formula           string           `json:"formula"`
+}
+
+const tagMaturity = "Maturity"
+
+// Operations on the maturity assessment, beside the interface's.
+var (
+	DraftMaturity       = Create[AssessmentInput, MaturityVersion]("draft-maturity", "/assessments/{assessmentId}/maturity/draft", Needs("maturity:write"), Tagged(tagMaturity), Summary("Draft a maturity assessment"))
+	ListMaturity        = Get[AssessmentListInput, List[MaturityVersion]]("list-maturity-versions", "/assessments/{assessmentId}/maturity", Needs("maturity:read"), Tagged(tagMaturity), Summary("List maturity versions, newest first"))
+	GetMaturity         = Get[MaturityInput, MaturityVersion]("get-maturity", "/maturity/{maturityVersionId}", Needs("maturity:read"), Tagged(tagMaturity), Summary("Read a maturity version"))
+	ListMaturityScores  = Get[MaturityScoresInput, List[MaturityScore]]("list-maturity-scores", "/maturity/{maturityVersionId}/scores", Needs("maturity:read"), Tagged(tagMaturity), Summary("List the scores of a version"))
+	GetMaturityScore    = Get[MaturityScoreInput, MaturityScore]("get-maturity-score", "/maturity/scores/{maturityScoreId}", Needs("maturity:read"), Tagged(tagMaturity), Summary("Read a score"))
+	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore]("update-maturity-score", "/maturity/scores/{maturityScoreId}", Needs("maturity:write"), Tagged(tagMaturity), Summary("Change a score"))
+	SubmitMaturity      = Post[MaturityInput, MaturityVersion]("submit-maturity", "/maturity/{maturityVersionId}/submit-review", Needs("maturity:write"), Tagged(tagMaturity), Summary("Submit a maturity assessment for review"))
+	ApproveMaturity     = Post[DecideMaturityInput, MaturityVersion]("approve-maturity", "/maturity/{maturityVersionId}/approve", Needs(ApprovalDecide), Tagged(tagMaturity), Summary("Approve a maturity assessment"))
+	GetMaturitySummary  = Get[MaturityInput, MaturitySummary]("get-maturity-summary", "/maturity/{maturityVersionId}/summary", Needs("maturity:read"), Tagged(tagMaturity), Summary("Summarise a maturity version by domain"))
+	RegenerateMaturity  = Post[MaturityInput, MaturityVersion]("regenerate-maturity", "/maturity/{maturityVersionId}/regenerate", Needs("maturity:write"), Tagged(tagMaturity), Summary("Draft again, keeping what people edited"))
+)

@@ -1,0 +1,190 @@
+package api
+
+import "time"
+
+// Webhook is an address that is told of events.
+type Webhook struct {
+	TenantRecord
+	URL         string   `json:"url"`
+	Events      []string `json:"events"`
+	Description string   `json:"description"`
+	Enabled     bool     `json:"enabled"`
+}
+
+// NewWebhook is a webhook with its secret, which is shown this once.
+type NewWebhook struct {
+	Webhook
+	Secret string `json:"secret"`
+}
+
+// CreateWebhookInput makes a webhook.
+type CreateWebhookInput struct {
+	OrgInput
+	Body struct {
+		URL         string   `json:"url" format:"uri" maxLength:"2000"`
+		Events      []string `json:"events,omitempty" maxItems:"100"`
+		Description string   `json:"description,omitempty" maxLength:"1000"`
+		Enabled     *bool    `json:"enabled,omitempty"`
+	}
+}
+
+// OrgListInput lists what belongs to an organization.
+type OrgListInput struct {
+	OrgInput
+	Paging
+}
+
+// WebhookInput names a webhook.
+type WebhookInput struct {
+	WebhookID string `path:"webhookId"`
+}
+
+// UpdateWebhookInput changes a webhook.
+type UpdateWebhookInput struct {
+	WebhookInput
+	Body struct {
+		URL         *string   `json:"url,omitempty" format:"uri" maxLength:"2000"`
+		Events      *[]string `json:"events,omitempty" maxItems:"100"`
+		Description *string   `json:"description,omitempty" maxLength:"1000"`
+		Enabled     *bool     `json:"enabled,omitempty"`
+	}
+}
+
+// DeliveryAttempt is one try to deliver an event.
+type DeliveryAttempt struct {
+	At         time.Time `json:"at"`
+	HTTPStatus int       `json:"http_status"`
+	DurationMS int64     `json:"duration_ms"`
+	Error      *string   `json:"error"`
+}
+
+// Delivery is one event on its way to a webhook.
+type Delivery struct {
+	TenantRecord
+	EventID       string            `json:"event_id"`
+	EventType     string            `json:"event_type"`
+	Status        string            `json:"status" enum:"pending,delivered,retrying,failed"`
+	Attempts      []DeliveryAttempt `json:"attempts"`
+	NextAttemptAt *time.Time        `json:"next_attempt_at"`
+}
+
+// DeliveriesInput lists deliveries.
+type DeliveriesInput struct {
+	WebhookInput
+	Paging
+	Status string `query:"status"`
+}
+
+// Integration is a connection to another tool. Its secrets are written, never read.
+type Integration struct {
+	TenantRecord
+	Type       string         `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
+	Name       string         `json:"name"`
+	Config     map[string]any `json:"config"`
+	Enabled    bool           `json:"enabled"`
+	Events     []string       `json:"events"`
+	LastStatus *string        `json:"last_status"`
+}
+
+// CreateIntegrationInput makes an integration.
+type CreateIntegrationInput struct {
+	Body struct {
+		Type    string            `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
+		Name    string            `json:"name" minLength:"1" maxLength:"200"`
+		Config  map[string]any    `json:"config,omitempty"`
+		Secrets map[string]string `json:"secrets,omitempty"`
+		Enabled *bool             `json:"enabled,omitempty"`
+		Events  []string          `json:"events,omitempty" maxItems:"100"`
+	}
+}
+
+// IntegrationInput names an integration.
+type IntegrationInput struct {
+	IntegrationID string `path:"integrationId"`
+}
+
+// UpdateIntegrationInput changes an integration.
+type UpdateIntegrationInput struct {
+	IntegrationInput
+	Body struct {
+		Name    *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Config  map[string]any    `json:"config,omitempty"`
+		Secrets map[string]string `json:"secrets,omitempty"`
+		Enabled *bool             `json:"enabled,omitempty"`
+		Events  *[]string         `json:"events,omitempty" maxItems:"100"`
+	}
+}
+
+// SendEmailInput sends a mail, from a template or as it is.
+type SendEmailInput struct {
+	Body struct {
+		To         []string       `json:"to" minItems:"1" maxItems:"50"`
+		TemplateID string         `json:"template_id,omitempty"`
+		Variables  map[string]any `json:"variables,omitempty"`
+		Subject    string         `json:"subject,omitempty" maxLength:"500"`
+		Text       string         `json:"text,omitempty" maxLength:"200000"`
+		HTML       string         `json:"html,omitempty" maxLength:"500000"`
+	}
+}
+
+// Email is a mail on its way.
+type Email struct {
+	TenantRecord
+	To         []string `json:"to"`
+	Subject    string   `json:"subject"`
+	TemplateID *string  `json:"template_id"`
+	Status     string   `json:"status" enum:"queued,sent,failed"`
+	Error      *string  `json:"error"`
+}
+
+// EmailTemplate is the wording of one kind of mail.
+type EmailTemplate struct {
+	ID        string    `json:"id"`
+	Subject   string    `json:"subject"`
+	Text      string    `json:"text"`
+	HTML      string    `json:"html"`
+	Variables []string  `json:"variables"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// TemplateInput names a template.
+type TemplateInput struct {
+	TemplateID string `path:"templateId"`
+}
+
+// PutTemplateInput replaces a template's wording.
+type PutTemplateInput struct {
+	TemplateInput
+	Body struct {
+		Subject string `json:"subject" minLength:"1" maxLength:"500"`
+		Text    string `json:"text" minLength:"1" maxLength:"200000"`
+		HTML    string `json:"html,omitempty" maxLength:"500000"`
+	}
+}
+
+const (
+	tagWebhook     = "Webhooks"
+	tagIntegration = "Integrations"
+	tagEmail       = "E-mail"
+)
+
+// Operations of the interface's part 4.18 that carry word outside.
+var (
+	ListWebhooks   = Get[OrgListInput, List[Webhook]]("list-webhooks", "/organizations/{orgId}/webhooks", Needs("webhook:read"), Tagged(tagWebhook), Summary("List webhooks"))
+	CreateWebhook  = Create[CreateWebhookInput, NewWebhook]("create-webhook", "/organizations/{orgId}/webhooks", Needs("webhook:write"), Tagged(tagWebhook), Summary("Create a webhook; its secret is shown once"))
+	GetWebhook     = Get[WebhookInput, Webhook]("get-webhook", "/webhooks/{webhookId}", Needs("webhook:read"), Tagged(tagWebhook), Summary("Read a webhook"))
+	UpdateWebhook  = Patch[UpdateWebhookInput, Webhook]("update-webhook", "/webhooks/{webhookId}", Needs("webhook:write"), Tagged(tagWebhook), Summary("Change a webhook"))
+	DeleteWebhook  = Delete[WebhookInput]("delete-webhook", "/webhooks/{webhookId}", Needs("webhook:write"), Tagged(tagWebhook), Summary("Delete a webhook"))
+	ListDeliveries = Get[DeliveriesInput, List[Delivery]]("list-webhook-deliveries", "/webhooks/{webhookId}/deliveries", Needs("webhook:read"), Tagged(tagWebhook), Summary("List deliveries with every attempt"))
+
+	ListIntegrations  = Get[Paging, List[Integration]]("list-integrations", "/integrations", Needs("integration:read"), Tagged(tagIntegration), Summary("List integrations"))
+	CreateIntegration = Create[CreateIntegrationInput, Integration]("create-integration", "/integrations", Needs("integration:write"), Tagged(tagIntegration), Summary("Create an integration"))
+	GetIntegration    = Get[IntegrationInput, Integration]("get-integration", "/integrations/{integrationId}", Needs("integration:read"), Tagged(tagIntegration), Summary("Read an integration"))
+	UpdateIntegration = Patch[UpdateIntegrationInput, Integration]("update-integration", "/integrations/{integrationId}", Needs("integration:write"), Tagged(tagIntegration), Summary("Change an integration"))
+	DeleteIntegration = Delete[IntegrationInput]("delete-integration", "/integrations/{integrationId}", Needs("integration:write"), Tagged(tagIntegration), Summary("Delete an integration"))
+
+	SendEmail          = Post[SendEmailInput, Email]("send-email", "/email/send", Needs("email:write"), Status(202), Tagged(tagEmail), Summary("Send a mail"))
+	ListEmailTemplates = Get[Paging, List[EmailTemplate]]("list-email-templates", "/email/templates", Needs("email:read"), Tagged(tagEmail), Summary("List mail templates"))
+	GetEmailTemplate   = Get[TemplateInput, EmailTemplate]("get-email-template", "/email/templates/{templateId}", Needs("email:read"), Tagged(tagEmail), Summary("Read a mail template"))
+	PutEmailTemplate   = Put[PutTemplateInput, EmailTemplate]("put-email-template", "/email/templates/{templateId}", Needs("email:write"), Tagged(tagEmail), Summary("Replace a mail template"))
+)

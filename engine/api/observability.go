@@ -1,0 +1,77 @@
+package api
+
+import "time"
+
+// Metric is one measured value.
+type Metric struct {
+	Name   string            `json:"name"`
+	Type   string            `json:"type" enum:"counter,gauge,histogram"`
+	Unit   string            `json:"unit"`
+	Value  float64           `json:"value"`
+	Labels map[string]string `json:"labels"`
+}
+
+// AuditEvent is one link of an organization's audit chain.
+type AuditEvent struct {
+	ID             string         `json:"id"`
+	OrganizationID string         `json:"organization_id"`
+	At             time.Time      `json:"created_at"`
+	Actor          Actor          `json:"actor"`
+	Action         string         `json:"action"`
+	ResourceType   string         `json:"resource_type"`
+	ResourceID     string         `json:"resource_id"`
+	Outcome        string         `json:"outcome" enum:"success,denied,failure"`
+	IP             string         `json:"ip"`
+	TraceID        string         `json:"trace_id"`
+	Changes        map[string]any `json:"changes"`
+	Sequence       uint64         `json:"sequence"`
+	PreviousHash   string         `json:"previous_hash"`
+	Hash           string         `json:"hash"`
+}
+
+// AuditInput lists audit events.
+type AuditInput struct {
+	Paging
+	Action       string `query:"action"`
+	ResourceType string `query:"resource_type"`
+	ResourceID   string `query:"resource_id"`
+	ActorID      string `query:"actor_id"`
+	Outcome      string `query:"outcome" enum:"success,denied,failure"`
+}
+
+// AlertRule watches a metric.
+type AlertRule struct {
+	TenantRecord
+	Name            string     `json:"name"`
+	Metric          string     `json:"metric"`
+	Operator        string     `json:"operator" enum:"gt,gte,lt,lte,eq"`
+	Threshold       float64    `json:"threshold"`
+	WindowSeconds   int        `json:"window_seconds"`
+	Channels        []string   `json:"channels"`
+	Enabled         bool       `json:"enabled"`
+	State           string     `json:"state" enum:"ok,firing"`
+	LastEvaluatedAt *time.Time `json:"last_evaluated_at"`
+}
+
+// CreateAlertInput makes an alert rule.
+type CreateAlertInput struct {
+	Body struct {
+		Name          string   `json:"name" minLength:"1" maxLength:"200"`
+		Metric        string   `json:"metric" minLength:"1" maxLength:"200"`
+		Operator      string   `json:"operator" enum:"gt,gte,lt,lte,eq"`
+		Threshold     float64  `json:"threshold"`
+		WindowSeconds int      `json:"window_seconds,omitempty" minimum:"1" maximum:"604800"`
+		Channels      []string `json:"channels,omitempty" maxItems:"20"`
+		Enabled       *bool    `json:"enabled,omitempty"`
+	}
+}
+
+const tagObservability = "Observability"
+
+// Operations of the interface's part 4.18 for operators.
+var (
+	ListMetrics     = Get[Paging, List[Metric]]("list-metrics", "/observability/metrics", Needs("metrics:read"), Tagged(tagObservability), Summary("Read metrics"))
+	ListAuditEvents = Get[AuditInput, List[AuditEvent]]("list-audit-events", "/observability/audit", Needs("audit:read"), Tagged(tagObservability), Summary("List audit events, newest first"))
+	ListAlerts      = Get[Paging, List[AlertRule]]("list-alert-rules", "/observability/alerts", Needs("alert:read"), Tagged(tagObservability), Summary("List alert rules"))
+	CreateAlert     = Create[CreateAlertInput, AlertRule]("create-alert-rule", "/observability/alerts", Needs("alert:write"), Tagged(tagObservability), Summary("Create an alert rule"))
+)

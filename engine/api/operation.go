@@ -1,0 +1,217 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Prefix stands before every path but those of session sign-in.
+const Prefix = "/api/v1"
+
+// Access says which credential an operation wants.
+type Access int
+
+const (
+	// Public operations need no credential.
+	Public Access = iota
+	// SignedIn operations need a session or key, but no organization.
+	SignedIn
+	// Tenant operations act within the organization that the tenant header names.
+	Tenant
+	// Platform operations need the platform_admin flag.
+	Platform
+)
+
+// RateCategory groups operations that share one window of the rate limit.
+type RateCategory string
+
+// The categories of the interface's part 8, and how many requests each allows in RateWindow.
+const (
+	RateDocuments RateCategory = "documents"
+	RateSearch    RateCategory = "search"
+	RateAgents    RateCategory = "agents"
+	RateRender    RateCategory = "render"
+	RateAdmin     RateCategory = "admin"
+	RateDefault   RateCategory = "default"
+)
+
+// RateWindowSeconds is the length of the fixed rate-limit window.
+const RateWindowSeconds = 60
+
+// RateLimits is the number of requests a credential may make in one window.
+var RateLimits = map[RateCategory]int{
+	RateDocuments: 30, RateSearch: 60, RateAgents: 10, RateRender: 20, RateAdmin: 15, RateDefault: 120,
+}
+
+// Form says how an operation's bodies travel.
+type Form int
+
+const (
+	// JSON in and out.
+	JSON Form = iota
+	// Upload takes multipart/form-data with one part named "file"; the input has a File field.
+	Upload
+	// Download answers a file; the output is *File.
+	Download
+	// Markup answers an HTML page; the output is *File.
+	Markup
+)
+
+// Operation is the declaration of one endpoint without its Go types.
+type Operation struct {
+	// ID names the operation in OpenAPI, in the audit trail and on the command line: "transition-assessment".
+	ID     string
+	Method string
+	// Path is complete, with its prefix and {parameters}.
+	Path       string
+	Summary    string
+	Access     Access
+	Permission Permission
+	Rate       RateCategory
+	// Status is the answer's HTTP status when nothing went wrong.
+	Status int
+	Form   Form
+	// Tag is the section the operation stands under in the documentation.
+	Tag string
+	// In and Out are the Go types of input and output; Out is None where there is no body.
+	In, Out reflect.Type
+}
+
+// Op is an operation with its input and output types.
+//
+// An input is a struct whose fields are tagged path, query or header, and
+// whose Body field, if any, is the JSON body.
+type Op[I, O any] struct{ *Operation }
+
+// None is the input or output of an operation that has none.
+type None struct{}
+
+// UploadFile is the file part of an upload. Content is read once, front to back.
+type UploadFile struct {
+	Filename string
+	Content  io.Reader
+}
+
+// File is a download. Content is closed by whoever asked for it.
+type File struct {
+	Filename    string
+	ContentType string
+	Size        int64
+	SHA256      string
+	Content     io.ReadSeekCloser
+}
+
+// Option sets a part of an operation's declaration.
+type Option func(*Operation)
+
+// Needs is the permission the operation asks for.
+func Needs(p Permission) Option { return func(o *Operation) { o.Permission = p } }
+
+// Summary is the one line that documentation and help show.
+func Summary(s string) Option { return func(o *Operation) { o.Summary = s } }
+
+// Tagged puts the operation under a section of the documentation.
+func Tagged(tag string) Option { return func(o *Operation) { o.Tag = tag } }
+
+// Status is the HTTP status of success, where it is not the method's usual one.
+func Status(code int) Option { return func(o *Operation) { o.Status = code } }
+
+// For sets who may call the operation; without it, Tenant.
+func For(a Access) Option { return func(o *Operation) { o.Access = a } }
+
+// As sets the form of the bodies; without it, JSON.
+func As(f Form) Option { return func(o *Operation) { o.Form = f } }
+
+var table []*Operation
+
+// Operations returns every declared operation, ordered by path, then method.
+func Operations() []*Operation {
+	out := slices.Clone(table)
+	slices.SortFunc(out, func(a, b *Operation) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Method, b.Method)
+	})
+	return out
+}
+
+// OperationByID finds an operation by its ID.
+func OperationByID(id string) (*Operation, bool) {
+	for _, o := range table {
+		if o.ID == id {
+			return o, true
+		}
+	}
+	return nil, false
+}
+
+// Get declares a read: 200.
+func Get[I, O any](id, path string, opts ...Option) Op[I, O] {
+	return declare[I, O](id, http.MethodGet, http.StatusOK, path, opts)
+}
+
+// Post declares a change, decision or analysis: 200, or 201 or 202 where Status says so.
+func Post[I, O any](id, path string, opts ...Option) Op[I, O] {
+	return declare[I, O](id, http.MethodPost, http.StatusOK, path, opts)
+}
+
+// Create declares a POST that makes a record: 201.
+func Create[I, O any](id, path string, opts ...Option) Op[I, O] {
+	return declare[I, O](id, http.MethodPost, http.StatusCreated, path, opts)
+}
+
+// Put declares a replacement: 200.
+func Put[I, O any](id, path string, opts ...Option) Op[I, O] {
+	return declare[I, O](id, http.MethodPut, http.StatusOK, path, opts)
+}
+
+// Patch declares a change of the named fields: 200.
+func Patch[I, O any](id, path string, opts ...Option) Op[I, O] {
+	return declare[I, O](id, http.MethodPatch, http.StatusOK, path, opts)
+}
+
+// Delete declares a removal: 204.
+func Delete[I any](id, path string, opts ...Option) Op[I, None] {
+	return declare[I, None](id, http.MethodDelete, http.StatusNoContent, path, opts)
+}
+
+func declare[I, O any](id, method string, status int, path string, opts []Option) Op[I, O] {
+	o := &Operation{
+		ID: id, Method: method, Path: path, Status: status, Access: Tenant,
+		In: reflect.TypeFor[I](), Out: reflect.TypeFor[O](),
+	}
+	if !strings.HasPrefix(path, "/api/") {
+		o.Path = Prefix + path
+	}
+	for _, opt := range opts {
+		opt(o)
+	}
+	o.Rate = rateOf(o.Path)
+	if _, taken := OperationByID(id); taken {
+		panic(fmt.Sprintf("api: operation %q is declared twice", id))
+	}
+	table = append(table, o)
+	return Op[I, O]{o}
+}
+
+// rateOf derives the category from the path, as the interface's part 8 words it.
+func rateOf(path string) RateCategory {
+	switch {
+	case strings.Contains(path, "/admin/"):
+		return RateAdmin
+	case strings.HasSuffix(path, "/render"):
+		return RateRender
+	case strings.HasSuffix(path, "/kb/search"):
+		return RateSearch
+	case strings.Contains(path, "/agent-runs"):
+		return RateAgents
+	case strings.Contains(path, "/documents"):
+		return RateDocuments
+	}
+	return RateDefault
+}

@@ -1,0 +1,118 @@
+package api
+
+// POAMVersion is one version of the plan of action and milestones.
+type POAMVersion struct {
+	DeliverableVersion
+}
+
+// MilestoneChange is a change of a milestone after its approval; the first date stays.
+type MilestoneChange struct {
+	At      string `json:"at"`
+	By      string `json:"by"`
+	DueDate Date   `json:"due_date"`
+	Reason  string `json:"reason"`
+}
+
+// Milestone is a step of a remediation.
+type Milestone struct {
+	Title   string            `json:"title" maxLength:"500"`
+	DueDate Date              `json:"due_date" format:"date"`
+	Status  string            `json:"status" enum:"open,in_progress,completed,cancelled"`
+	Changes []MilestoneChange `json:"changes,omitempty"`
+}
+
+// POAMItem is one remediation.
+type POAMItem struct {
+	Item
+	POAMCode           string      `json:"poam_code"`
+	FindingID          string      `json:"finding_id"`
+	Weakness           string      `json:"weakness"`
+	CorrectiveAction   string      `json:"corrective_action"`
+	ActionType         string      `json:"action_type" enum:"document,implement,collect_evidence,improve,monitor"`
+	Priority           int         `json:"priority" doc:"1 is first."`
+	Severity           Severity    `json:"severity"`
+	Effort             string      `json:"effort" enum:"small,medium,large,extra_large"`
+	Owner              *string     `json:"owner"`
+	OwnerRole          string      `json:"owner_role"`
+	Resources          *string     `json:"resources"`
+	DueDate            Date        `json:"due_date"`
+	Milestones         []Milestone `json:"milestones"`
+	Dependencies       []string    `json:"dependencies" doc:"poam_codes that come first."`
+	AcceptanceCriteria []string    `json:"acceptance_criteria"`
+	ExpectedEvidence   []string    `json:"expected_evidence"`
+	TargetLevel        int         `json:"target_level"`
+	Status             string      `json:"status" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
+	RiskAcceptedUntil  *Date       `json:"risk_accepted_until"`
+	VendorDependency   *string     `json:"vendor_dependency"`
+	Comments           *string     `json:"comments"`
+}
+
+// POAMInput names a version.
+type POAMInput struct {
+	POAMVersionID string `path:"poamVersionId"`
+}
+
+// POAMItemsInput lists the items of a version.
+type POAMItemsInput struct {
+	POAMInput
+	Paging
+	Status      string   `query:"status"`
+	Severity    Severity `query:"severity"`
+	Domain      string   `query:"domain"`
+	ControlCode string   `query:"control_code"`
+	Owner       string   `query:"owner"`
+	Q           string   `query:"q"`
+}
+
+// UpdatePOAMItemInput changes an item.
+type UpdatePOAMItemInput struct {
+	POAMItemID string `path:"poamItemId"`
+	Match
+	Body struct {
+		CorrectiveAction  *string      `json:"corrective_action,omitempty" maxLength:"10000"`
+		Priority          *int         `json:"priority,omitempty" minimum:"1" maximum:"100000"`
+		Effort            *string      `json:"effort,omitempty" enum:"small,medium,large,extra_large"`
+		Owner             Opt[string]  `json:"owner,omitzero" required:"false"`
+		Resources         Opt[string]  `json:"resources,omitzero" required:"false"`
+		DueDate           *Date        `json:"due_date,omitempty" format:"date"`
+		Milestones        *[]Milestone `json:"milestones,omitempty" maxItems:"100"`
+		Status            *string      `json:"status,omitempty" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
+		RiskAcceptedUntil Opt[Date]    `json:"risk_accepted_until,omitzero" required:"false"`
+		VendorDependency  Opt[string]  `json:"vendor_dependency,omitzero" required:"false"`
+		Comments          Opt[string]  `json:"comments,omitzero" required:"false"`
+	}
+}
+
+// DecidePOAMInput approves a version.
+type DecidePOAMInput struct {
+	POAMInput
+	Body *VersionDecision
+}
+
+// POAMSummary counts a version.
+type POAMSummary struct {
+	POAMVersionID string           `json:"poam_version_id"`
+	Items         int              `json:"items"`
+	Open          int              `json:"open"`
+	Completed     int              `json:"completed"`
+	Overdue       int              `json:"overdue"`
+	BySeverity    map[Severity]int `json:"by_severity"`
+	ByStatus      map[string]int   `json:"by_status"`
+	ByEffort      map[string]int   `json:"by_effort"`
+	FirstDue      *Date            `json:"first_due"`
+	LastDue       *Date            `json:"last_due"`
+}
+
+const tagPOAM = "POA&M"
+
+// Operations of the interface's part 4.11.
+var (
+	DraftPOAM      = Create[AssessmentInput, POAMVersion]("draft-poam", "/assessments/{assessmentId}/poam/draft", Needs("poam:write"), Tagged(tagPOAM), Summary("Draft a POA&M"))
+	ListPOAM       = Get[AssessmentListInput, List[POAMVersion]]("list-poam-versions", "/assessments/{assessmentId}/poam", Needs("poam:read"), Tagged(tagPOAM), Summary("List POA&M versions, newest first"))
+	GetPOAM        = Get[POAMInput, POAMVersion]("get-poam", "/poam/{poamVersionId}", Needs("poam:read"), Tagged(tagPOAM), Summary("Read a POA&M version"))
+	ListPOAMItems  = Get[POAMItemsInput, List[POAMItem]]("list-poam-items", "/poam/{poamVersionId}/items", Needs("poam:read"), Tagged(tagPOAM), Summary("List the items of a POA&M, by priority"))
+	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem]("update-poam-item", "/poam/items/{poamItemId}", Needs("poam:write"), Tagged(tagPOAM), Summary("Change a POA&M item"))
+	SubmitPOAM     = Post[POAMInput, POAMVersion]("submit-poam", "/poam/{poamVersionId}/submit-review", Needs("poam:write"), Tagged(tagPOAM), Summary("Submit a POA&M for review"))
+	ApprovePOAM    = Post[DecidePOAMInput, POAMVersion]("approve-poam", "/poam/{poamVersionId}/approve", Needs(ApprovalDecide), Tagged(tagPOAM), Summary("Approve a POA&M"))
+	GetPOAMSummary = Get[POAMInput, POAMSummary]("get-poam-summary", "/poam/{poamVersionId}/summary", Needs("poam:read"), Tagged(tagPOAM), Summary("Count a POA&M"))
+)

@@ -1,0 +1,69 @@
+package api
+
+import "time"
+
+// Report is a written document about an assessment.
+type Report struct {
+	TenantRecord
+	AssessmentID string            `json:"assessment_id"`
+	Title        string            `json:"title"`
+	Format       string            `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Template     string            `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,audit_package"`
+	Status       string            `json:"status" enum:"queued,running,ready,failed"`
+	Filename     string            `json:"filename"`
+	SizeBytes    int64             `json:"size_bytes"`
+	SHA256       string            `json:"sha256"`
+	Sources      map[string]string `json:"sources" doc:"What the report was made from: version ids and content hashes."`
+	Draft        bool              `json:"draft" doc:"A source was not approved; marked on every page."`
+	Error        *string           `json:"error"`
+	CreatedBy    string            `json:"created_by"`
+}
+
+// ReportBody says what report is wanted.
+type ReportBody struct {
+	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,audit_package"`
+	Title    string `json:"title,omitempty" maxLength:"300"`
+}
+
+// CreateReportInput asks for a report.
+type CreateReportInput struct {
+	AssessmentInput
+	Body ReportBody
+}
+
+// GenerateReportInput asks for a report; without a body, the full one as HTML.
+type GenerateReportInput struct {
+	AssessmentInput
+	Body *ReportBody
+}
+
+// ReportInput names a report.
+type ReportInput struct {
+	ReportID string `path:"reportId"`
+}
+
+// ExecutiveSummary is what a board reads.
+type ExecutiveSummary struct {
+	AssessmentID   string            `json:"assessment_id"`
+	Title          string            `json:"title"`
+	Text           string            `json:"text"`
+	Summary        AssessmentSummary `json:"summary"`
+	TopFindings    []Finding         `json:"top_findings"`
+	WeakestDomains []DomainMaturity  `json:"weakest_domains"`
+	Draft          bool              `json:"draft"`
+	GeneratedAt    time.Time         `json:"generated_at"`
+}
+
+const tagReport = "Reports"
+
+// Operations of the interface's part 4.12.
+var (
+	ListReports         = Get[AssessmentListInput, List[Report]]("list-reports", "/assessments/{assessmentId}/reports", Needs("report:read"), Tagged(tagReport), Summary("List reports"))
+	GenerateReport      = Create[GenerateReportInput, Report]("generate-report", "/assessments/{assessmentId}/reports/generate", Needs("report:write"), Tagged(tagReport), Summary("Write the full report"))
+	CreateReport        = Create[CreateReportInput, Report]("create-report", "/assessments/{assessmentId}/reports", Needs("report:write"), Tagged(tagReport), Summary("Write a report in a template and format"))
+	GetReport           = Get[ReportInput, Report]("get-report", "/reports/{reportId}", Needs("report:read"), Tagged(tagReport), Summary("Read a report's record"))
+	DownloadReport      = Get[ReportInput, File]("download-report", "/reports/{reportId}/download", Needs("report:read"), As(Download), Tagged(tagReport), Summary("Download a report"))
+	RenderReport        = Get[ReportInput, File]("render-report", "/reports/{reportId}/render", Needs("report:read"), As(Markup), Tagged(tagReport), Summary("Show a report as HTML"))
+	GetExecutiveSummary = Get[AssessmentInput, ExecutiveSummary]("get-executive-summary", "/assessments/{assessmentId}/reports/executive-summary", Needs("report:read"), Tagged(tagReport), Summary("Read the executive summary"))
+)

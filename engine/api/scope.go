@@ -1,0 +1,91 @@
+package api
+
+import "time"
+
+// Trait is one thing that is true of an organization, false, or not known, and why.
+type Trait struct {
+	Value    string     `json:"value" enum:"true,false,unknown"`
+	Source   string     `json:"source" enum:"evidence,person,default"`
+	Reason   string     `json:"reason"`
+	Evidence []Evidence `json:"evidence"`
+}
+
+// Scope says what of an organization is assessed.
+type Scope struct {
+	TenantRecord
+	AssessmentID  string           `json:"assessment_id"`
+	Title         string           `json:"title"`
+	Description   string           `json:"description"`
+	BusinessUnits []string         `json:"business_units"`
+	Processes     []string         `json:"processes"`
+	Systems       []string         `json:"systems"`
+	Locations     []string         `json:"locations"`
+	LegalEntities []string         `json:"legal_entities"`
+	DataTypes     []string         `json:"data_types"`
+	ThirdParties  []string         `json:"third_parties"`
+	Exclusions    []string         `json:"exclusions"`
+	Assumptions   []string         `json:"assumptions"`
+	Constraints   []string         `json:"constraints"`
+	Traits        map[string]Trait `json:"traits"`
+	Status        VersionStatus    `json:"status"`
+	VersionNumber int              `json:"version_number"`
+	Revision      int              `json:"revision"`
+	EditedFields  []string         `json:"edited_fields"`
+	CreatedBy     string           `json:"created_by"`
+	ApprovedBy    *string          `json:"approved_by"`
+	ApprovedAt    *time.Time       `json:"approved_at"`
+}
+
+// TraitNames are the traits a scope has, in the order they are shown.
+var TraitNames = []string{
+	"develops_software", "uses_cloud", "processes_personal_data", "handles_cards", "has_ot", "has_facilities",
+	"uses_ai", "outsources_it", "has_mobile_devices", "has_remote_workers",
+}
+
+// ScopeBody holds the fields of a scope that people set; absent ones stay.
+type ScopeBody struct {
+	Title         *string   `json:"title,omitempty" maxLength:"300"`
+	Description   *string   `json:"description,omitempty" maxLength:"20000"`
+	BusinessUnits *[]string `json:"business_units,omitempty"`
+	Processes     *[]string `json:"processes,omitempty"`
+	Systems       *[]string `json:"systems,omitempty"`
+	Locations     *[]string `json:"locations,omitempty"`
+	LegalEntities *[]string `json:"legal_entities,omitempty"`
+	DataTypes     *[]string `json:"data_types,omitempty"`
+	ThirdParties  *[]string `json:"third_parties,omitempty"`
+	Exclusions    *[]string `json:"exclusions,omitempty"`
+	Assumptions   *[]string `json:"assumptions,omitempty"`
+	Constraints   *[]string `json:"constraints,omitempty"`
+	// Traits sets traits by name to true, false or null (unknown).
+	Traits map[string]*bool `json:"traits,omitempty"`
+}
+
+// PutScopeInput creates or updates the scope of an assessment.
+type PutScopeInput struct {
+	AssessmentInput
+	Body ScopeBody
+}
+
+// ScopeInput names a scope.
+type ScopeInput struct {
+	ScopeID string `path:"scopeId"`
+}
+
+// UpdateScopeInput changes a scope.
+type UpdateScopeInput struct {
+	ScopeInput
+	Match
+	Body ScopeBody
+}
+
+const tagScope = "Scope and SoA"
+
+// Operations on the scope, of the interface's part 4.9.
+var (
+	GetAssessmentScope = Get[AssessmentInput, Scope]("get-assessment-scope", "/assessments/{assessmentId}/scope", Needs("scope:read"), Tagged(tagScope), Summary("Read the scope of an assessment"))
+	PutScope           = Post[PutScopeInput, Scope]("put-assessment-scope", "/assessments/{assessmentId}/scope", Needs("scope:write"), Tagged(tagScope), Summary("Create or update the scope of an assessment"))
+	GetScope           = Get[ScopeInput, Scope]("get-scope", "/scopes/{scopeId}", Needs("scope:read"), Tagged(tagScope), Summary("Read a scope"))
+	UpdateScope        = Patch[UpdateScopeInput, Scope]("update-scope", "/scopes/{scopeId}", Needs("scope:write"), Tagged(tagScope), Summary("Change a scope"))
+	SubmitScope        = Post[ScopeInput, Scope]("submit-scope", "/scopes/{scopeId}/submit-review", Needs("scope:write"), Tagged(tagScope), Summary("Submit a scope for review"))
+	ApproveScope       = Post[ScopeInput, Scope]("approve-scope", "/scopes/{scopeId}/approve", Needs(ApprovalDecide), Tagged(tagScope), Summary("Approve a scope"))
+)

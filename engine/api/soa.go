@@ -1,0 +1,97 @@
+package api
+
+// SoAVersion is one version of the Statement of Applicability.
+type SoAVersion struct {
+	DeliverableVersion
+}
+
+// SoAItem is one control's line in the Statement of Applicability.
+type SoAItem struct {
+	Item
+	Applicability        Applicability    `json:"applicability"`
+	InclusionReasons     []string         `json:"inclusion_reasons"`
+	Rationale            string           `json:"rationale"`
+	ImplementationStatus Implementation   `json:"implementation_status"`
+	Evidence             []Evidence       `json:"evidence"`
+	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
+	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
+	Statements           []Statement      `json:"statements"`
+	MissingElements      []string         `json:"missing_elements"`
+	Owner                *string          `json:"owner"`
+	Note                 *string          `json:"note"`
+	Confidence           float64          `json:"confidence"`
+	Reason               string           `json:"reason" doc:"Why the implementation status is what it is."`
+	NeedsReview          bool             `json:"needs_review"`
+}
+
+// SoAInput names a version.
+type SoAInput struct {
+	SoAVersionID string `path:"soaVersionId"`
+}
+
+// SoAItemsInput lists the items of a version.
+type SoAItemsInput struct {
+	SoAInput
+	Paging
+	Domain               string         `query:"domain"`
+	ControlCode          string         `query:"control_code"`
+	Applicability        Applicability  `query:"applicability"`
+	ImplementationStatus Implementation `query:"status"`
+	Framework            string         `query:"framework" doc:"Only items with requirements of this framework."`
+	Owner                string         `query:"owner"`
+	NeedsReview          string         `query:"needs_review" enum:"true,false"`
+	Q                    string         `query:"q"`
+}
+
+// UpdateSoAItemInput changes an item.
+type UpdateSoAItemInput struct {
+	SoAItemID string `path:"soaItemId"`
+	Match
+	Body struct {
+		Applicability        *Applicability  `json:"applicability,omitempty" enum:"applicable,partially_applicable,not_applicable,out_of_scope,undecided"`
+		InclusionReasons     *[]string       `json:"inclusion_reasons,omitempty"`
+		Rationale            *string         `json:"rationale,omitempty" maxLength:"10000"`
+		ImplementationStatus *Implementation `json:"implementation_status,omitempty" enum:"implemented,partially_implemented,planned,not_implemented,not_evidenced,not_assessed"`
+		Owner                Opt[string]     `json:"owner,omitzero" required:"false"`
+		Note                 Opt[string]     `json:"note,omitzero" required:"false"`
+		NeedsReview          *bool           `json:"needs_review,omitempty"`
+	}
+}
+
+// DecideSoAInput approves a version.
+type DecideSoAInput struct {
+	SoAInput
+	Body *VersionDecision
+}
+
+// ValidationIssue is one rule that a version breaks.
+type ValidationIssue struct {
+	Rule        string `json:"rule"`
+	Severity    string `json:"severity" enum:"error,warning"`
+	ItemID      string `json:"item_id"`
+	ControlCode string `json:"control_code"`
+	Message     string `json:"message"`
+}
+
+// SoAValidation is the integrity of a version.
+type SoAValidation struct {
+	SoAVersionID string            `json:"soa_version_id"`
+	Valid        bool              `json:"valid" doc:"No rule of severity error is broken."`
+	Errors       int               `json:"errors"`
+	Warnings     int               `json:"warnings"`
+	Issues       []ValidationIssue `json:"issues"`
+}
+
+// Operations on the SoA, of the interface's part 4.9.
+var (
+	DraftSoA           = Create[AssessmentInput, SoAVersion]("draft-soa", "/assessments/{assessmentId}/soa/draft", Needs("soa:write"), Tagged(tagScope), Summary("Draft a Statement of Applicability"))
+	ListSoA            = Get[AssessmentListInput, List[SoAVersion]]("list-soa-versions", "/assessments/{assessmentId}/soa", Needs("soa:read"), Tagged(tagScope), Summary("List SoA versions, newest first"))
+	GetSoA             = Get[SoAInput, SoAVersion]("get-soa-version", "/soa/{soaVersionId}", Needs("soa:read"), Tagged(tagScope), Summary("Read a SoA version"))
+	ListSoAItems       = Get[SoAItemsInput, List[SoAItem]]("list-soa-items", "/soa/{soaVersionId}/items", Needs("soa:read"), Tagged(tagScope), Summary("List the items of a SoA version"))
+	UpdateSoAItem      = Patch[UpdateSoAItemInput, SoAItem]("update-soa-item", "/soa/items/{soaItemId}", Needs("soa:write"), Tagged(tagScope), Summary("Change a SoA item"))
+	SubmitSoA          = Post[SoAInput, SoAVersion]("submit-soa", "/soa/{soaVersionId}/submit-review", Needs("soa:write"), Tagged(tagScope), Summary("Submit a SoA version for review"))
+	ApproveSoA         = Post[DecideSoAInput, SoAVersion]("approve-soa", "/soa/{soaVersionId}/approve", Needs(ApprovalDecide), Tagged(tagScope), Summary("Approve a SoA version"))
+	RefreshSoAEvidence = Post[SoAInput, SoAVersion]("refresh-soa-evidence", "/soa/{soaVersionId}/evidence/refresh", Needs("soa:write"), Tagged(tagScope), Summary("Look for the evidence again"))
+	ValidateSoA        = Get[SoAInput, SoAValidation]("validate-soa", "/soa/{soaVersionId}/validation", Needs("soa:read"), Tagged(tagScope), Summary("Check the integrity of a SoA version"))
+	RegenerateSoA      = Post[SoAInput, SoAVersion]("regenerate-soa", "/soa/{soaVersionId}/regenerate", Needs("soa:write"), Tagged(tagScope), Summary("Draft again, keeping what people edited"))
+)
