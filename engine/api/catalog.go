@@ -1,0 +1,359 @@
+package api
+
+import "time"
+
+// The catalog's records belong to one version of it. Their ids are derived from the
+// version's id, so a later import of the same control has another id and the same code.
+// Lists are never null; absent optional values are null. Created and updated are both
+// the moment of the import: a version never changes.
+
+// CatalogVersion is one imported catalog, or the starter that ships in the program.
+type CatalogVersion struct {
+	ID             string        `json:"id"`
+	Label          string        `json:"label" doc:"the release, such as 2026.1.1"`
+	Status         string        `json:"status" enum:"active,superseded"`
+	IsStarter      bool          `json:"is_starter" doc:"the built-in catalog in our own words, not the SCF"`
+	SourceFilename *string       `json:"source_filename"`
+	SourceSHA256   *string       `json:"source_sha256"`
+	ImportedAt     time.Time     `json:"imported_at"`
+	Counts         CatalogCounts `json:"counts"`
+	CreatedAt      time.Time     `json:"created_at"`
+	UpdatedAt      time.Time     `json:"updated_at"`
+}
+
+// Catalog version states.
+const (
+	CatalogActive     = "active"
+	CatalogSuperseded = "superseded"
+)
+
+// CatalogCounts says how much a version holds. A requirement is a distinct (framework,
+// code), a mapping a distinct (control, requirement).
+type CatalogCounts struct {
+	Controls     int `json:"controls"`
+	Domains      int `json:"domains"`
+	Frameworks   int `json:"frameworks"`
+	Requirements int `json:"requirements"`
+	Mappings     int `json:"mappings"`
+}
+
+// Domain is a family of controls; its code is the prefix of theirs.
+type Domain struct {
+	ID           string    `json:"id"`
+	VersionID    string    `json:"version_id"`
+	Code         string    `json:"code"`
+	Name         string    `json:"name"`
+	Principle    *string   `json:"principle"`
+	Intent       *string   `json:"intent"`
+	ControlCount int       `json:"control_count"`
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
+}
+
+// Control is one control of a version.
+type Control struct {
+	ID          string `json:"id"`
+	VersionID   string `json:"version_id"`
+	Code        string `json:"code"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	// Question is what an assessor asks; null in releases before 2019.6.
+	Question   *string `json:"question"`
+	DomainCode string  `json:"domain_code"`
+	// Weight is 1 to 10, or 0 for a control that is kept only as deprecated. Null where the source gives none.
+	Weight *int `json:"weight"`
+	// Applicability holds people, process, technology, data, facility.
+	Applicability []string `json:"applicability"`
+	CSFFunction   *string  `json:"csf_function" doc:"govern, identify, protect, detect, respond or recover"`
+	Cadence       *string  `json:"cadence" doc:"annual, semi_annual or quarterly"`
+	// EvidenceRequests joins both directions that a workbook states.
+	EvidenceRequests []EvidenceRequest `json:"evidence_requests"`
+	// Solutions by company size: micro_small, small, medium, large, enterprise; any where the source does not tell sizes apart.
+	Solutions map[string]string `json:"solutions"`
+	// Maturity holds the criteria by level, "0" to "5".
+	Maturity             map[string]string     `json:"maturity"`
+	Risks                []string              `json:"risks"`
+	Threats              []string              `json:"threats"`
+	AssessmentObjectives []AssessmentObjective `json:"assessment_objectives"`
+	CompensatingControls []CompensatingControl `json:"compensating_controls"`
+	// Baselines are the marks of the source's own selections, as slugs.
+	Baselines []string `json:"baselines"`
+	// SCRMTiers holds strategic, operational, tactical.
+	SCRMTiers []string `json:"scrm_tiers"`
+	// Traits: the control is relevant only where the organization has one of them. Empty: always.
+	Traits []string `json:"traits"`
+	Tags   []string `json:"tags"`
+	// IsMaterial: weight 10; such a control may not be compensated.
+	IsMaterial   bool `json:"is_material"`
+	IsDeprecated bool `json:"is_deprecated"`
+	// Errata are the source's notes on changes, oldest first.
+	Errata []string `json:"errata"`
+	// Extra keeps columns that the importer did not know, by their header.
+	Extra     map[string]string `json:"extra"`
+	CreatedAt time.Time         `json:"created_at"`
+	UpdatedAt time.Time         `json:"updated_at"`
+}
+
+// EvidenceRequest is an artifact that an assessor asks for. Code is null in the starter.
+type EvidenceRequest struct {
+	Code        *string `json:"code"`
+	Area        *string `json:"area"`
+	Artifact    string  `json:"artifact"`
+	Description *string `json:"description"`
+}
+
+// AssessmentObjective is one checkable statement about a control.
+type AssessmentObjective struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	// Rigor is 1 standard, 2 enhanced, 3 comprehensive.
+	Rigor         *int     `json:"rigor"`
+	Applicability []string `json:"applicability"`
+	Origins       []string `json:"origins"`
+}
+
+// CompensatingControl is a control that may stand in for another.
+type CompensatingControl struct {
+	ControlCode   string  `json:"control_code"`
+	Name          *string `json:"name"`
+	Justification *string `json:"justification"`
+}
+
+// Framework is a law, standard or contract that the catalog maps to its controls.
+type Framework struct {
+	ID           string  `json:"id"`
+	VersionID    string  `json:"version_id"`
+	Code         string  `json:"code" doc:"a slug, the same over releases where the source allows it"`
+	Name         string  `json:"name"`
+	Publisher    *string `json:"publisher"`
+	Jurisdiction *string `json:"jurisdiction"`
+	Title        *string `json:"title"`
+	SourceURL    *string `json:"source_url"`
+	// Column is the workbook's header, white space collapsed; null in the starter.
+	Column *string `json:"column"`
+	// Aliases are other codes that mean this framework in this version.
+	Aliases []string `json:"aliases"`
+	// Includes are codes of frameworks that an assessment of this one also covers.
+	Includes         []string  `json:"includes"`
+	RequirementCount int       `json:"requirement_count"`
+	MappingCount     int       `json:"mapping_count"`
+	CreatedAt        time.Time `json:"created_at"`
+	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// Requirement is one numbered demand of a framework.
+type Requirement struct {
+	ID            string    `json:"id"`
+	VersionID     string    `json:"version_id"`
+	FrameworkID   string    `json:"framework_id"`
+	FrameworkCode string    `json:"framework_code"`
+	Code          string    `json:"code"`
+	Title         *string   `json:"title"`
+	Text          *string   `json:"text"`
+	SortOrder     int       `json:"sort_order" doc:"place in the framework, from 1"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
+}
+
+// Mapping links a control to a requirement.
+type Mapping struct {
+	ID              string  `json:"id"`
+	VersionID       string  `json:"version_id"`
+	ControlID       string  `json:"control_id"`
+	ControlCode     string  `json:"control_code"`
+	FrameworkID     string  `json:"framework_id"`
+	FrameworkCode   string  `json:"framework_code"`
+	RequirementID   string  `json:"requirement_id"`
+	RequirementCode string  `json:"requirement_code"`
+	Relationship    *string `json:"relationship" doc:"equal, subset, superset, intersects or none; null where the source states none"`
+	Strength        *int    `json:"strength" doc:"0 to 10"`
+	Rationale       *string `json:"rationale"`
+	Source          string  `json:"source" doc:"what states the mapping: scf-workbook, starter, or the name of a document"`
+	// IsOfficial is false for mappings that are our own judgement.
+	IsOfficial bool      `json:"is_official"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+}
+
+// Coverage says how far the controls of a version reach into a framework.
+type Coverage struct {
+	VersionID              string `json:"version_id"`
+	FrameworkID            string `json:"framework_id"`
+	FrameworkCode          string `json:"framework_code"`
+	RequirementCount       int    `json:"requirement_count"`
+	MappedRequirementCount int    `json:"mapped_requirement_count"`
+	// CoveragePct is 0 to 100, two decimals; 0 for a framework without requirements.
+	CoveragePct  float64          `json:"coverage_pct"`
+	ControlCount int              `json:"control_count"`
+	MappingCount int              `json:"mapping_count"`
+	ByDomain     []DomainCoverage `json:"by_domain"`
+}
+
+// DomainCoverage is the part of a domain in a framework's coverage.
+type DomainCoverage struct {
+	DomainCode       string `json:"domain_code"`
+	DomainName       string `json:"domain_name"`
+	ControlCount     int    `json:"control_count"`
+	RequirementCount int    `json:"requirement_count"`
+	MappingCount     int    `json:"mapping_count"`
+}
+
+// Crosswalk lists the controls of a framework with its requirement codes. With a
+// target, it holds only controls that map to both, and Pairs joins the requirements.
+type Crosswalk struct {
+	VersionID string             `json:"version_id"`
+	Framework Framework          `json:"framework"`
+	Target    *Framework         `json:"target"`
+	Controls  []CrosswalkControl `json:"controls"`
+	Pairs     []CrosswalkPair    `json:"pairs"`
+}
+
+// CrosswalkControl is one control's row of a crosswalk.
+type CrosswalkControl struct {
+	ControlID              string   `json:"control_id"`
+	ControlCode            string   `json:"control_code"`
+	ControlTitle           string   `json:"control_title"`
+	DomainCode             string   `json:"domain_code"`
+	RequirementCodes       []string `json:"requirement_codes"`
+	TargetRequirementCodes []string `json:"target_requirement_codes"`
+}
+
+// CrosswalkPair says through which controls a requirement meets one of the target.
+type CrosswalkPair struct {
+	RequirementCode       string   `json:"requirement_code"`
+	TargetRequirementCode string   `json:"target_requirement_code"`
+	ControlCodes          []string `json:"control_codes"`
+}
+
+// CatalogHit is one result of a catalog search.
+type CatalogHit struct {
+	Kind          string  `json:"kind" enum:"control,requirement"`
+	ID            string  `json:"id"`
+	Code          string  `json:"code"`
+	Title         *string `json:"title"`
+	DomainCode    *string `json:"domain_code"`
+	FrameworkCode *string `json:"framework_code"`
+	// Score is 0 to 1; 1 is an exact code.
+	Score float64 `json:"score"`
+}
+
+// ImportRun tells of one import, real or dry.
+type ImportRun struct {
+	ID             string           `json:"id"`
+	Status         string           `json:"status" enum:"running,succeeded,failed"`
+	DryRun         bool             `json:"dry_run"`
+	SourceFilename string           `json:"source_filename"`
+	SourceSHA256   string           `json:"source_sha256"`
+	VersionID      *string          `json:"version_id"`
+	Statistics     ImportStatistics `json:"statistics"`
+	Warnings       []ImportWarning  `json:"warnings"`
+	// Diff is against the version that was active; null where there was none.
+	Diff        *CatalogDiff `json:"diff"`
+	Error       *string      `json:"error"`
+	StartedAt   time.Time    `json:"started_at"`
+	CompletedAt *time.Time   `json:"completed_at"`
+	CreatedAt   time.Time    `json:"created_at"`
+	UpdatedAt   time.Time    `json:"updated_at"`
+}
+
+// Import run states.
+const (
+	ImportRunning   = "running"
+	ImportSucceeded = "succeeded"
+	ImportFailed    = "failed"
+)
+
+// ImportStatistics counts what an importer met.
+type ImportStatistics struct {
+	Controls     int `json:"controls"`
+	Domains      int `json:"domains"`
+	Frameworks   int `json:"frameworks"`
+	Requirements int `json:"requirements"`
+	Mappings     int `json:"mappings"`
+	// CrosswalkCells are the non-empty (control, framework column) cells.
+	CrosswalkCells int `json:"crosswalk_cells"`
+	// NumericCells are crosswalk cells stored as numbers.
+	NumericCells int `json:"numeric_cells"`
+	// BlankCells are crosswalk cells with stray blanks around a code.
+	BlankCells int `json:"blank_cells"`
+	// DuplicateCodes are codes repeated inside one cell, counted once each.
+	DuplicateCodes int `json:"duplicate_codes"`
+	// FormulaCells of the main sheet, read by their cached value.
+	FormulaCells         int `json:"formula_cells"`
+	Columns              int `json:"columns"`
+	UnknownColumns       int `json:"unknown_columns"`
+	Sheets               int `json:"sheets"`
+	EvidenceRequests     int `json:"evidence_requests"`
+	AssessmentObjectives int `json:"assessment_objectives"`
+	CompensatingControls int `json:"compensating_controls"`
+	Principles           int `json:"principles"`
+	Risks                int `json:"risks"`
+	Threats              int `json:"threats"`
+	Sources              int `json:"sources"`
+	Warnings             int `json:"warnings"`
+}
+
+// ImportWarning names a place in the source. Cell is in A1 notation, empty where a whole sheet or file is meant.
+type ImportWarning struct {
+	Sheet   string `json:"sheet"`
+	Cell    string `json:"cell"`
+	Message string `json:"message"`
+}
+
+// CatalogDiff says how a catalog changed from one version to another, by control code.
+type CatalogDiff struct {
+	FromVersionID string             `json:"from_version_id"`
+	FromLabel     string             `json:"from_label"`
+	ToVersionID   string             `json:"to_version_id"`
+	ToLabel       string             `json:"to_label"`
+	Summary       CatalogDiffSummary `json:"summary"`
+	Added         []ControlRef       `json:"added"`
+	Removed       []ControlRef       `json:"removed"`
+	// Changed holds controls whose title, description, question or weight differ.
+	Changed           []ControlChange  `json:"changed"`
+	FrameworksAdded   []string         `json:"frameworks_added"`
+	FrameworksRemoved []string         `json:"frameworks_removed"`
+	MappingsGained    []MappingChanges `json:"mappings_gained"`
+	MappingsLost      []MappingChanges `json:"mappings_lost"`
+}
+
+// CatalogDiffSummary counts a diff. A control may be renamed, reworded and reweighted at once.
+type CatalogDiffSummary struct {
+	Added             int `json:"added"`
+	Removed           int `json:"removed"`
+	Renamed           int `json:"renamed"`
+	Reworded          int `json:"reworded"`
+	Reweighted        int `json:"reweighted"`
+	Unchanged         int `json:"unchanged"`
+	FrameworksAdded   int `json:"frameworks_added"`
+	FrameworksRemoved int `json:"frameworks_removed"`
+	MappingsGained    int `json:"mappings_gained"`
+	MappingsLost      int `json:"mappings_lost"`
+}
+
+// ControlRef names a control of a diff.
+type ControlRef struct {
+	Code  string `json:"code"`
+	Title string `json:"title"`
+}
+
+// ControlChange says what changed in a control that both versions have.
+type ControlChange struct {
+	Code       string `json:"code"`
+	FromTitle  string `json:"from_title"`
+	ToTitle    string `json:"to_title"`
+	Renamed    bool   `json:"renamed"`
+	Reworded   bool   `json:"reworded" doc:"description or question differ beyond white space"`
+	Reweighted bool   `json:"reweighted"`
+	FromWeight *int   `json:"from_weight"`
+	ToWeight   *int   `json:"to_weight"`
+	// Deprecated: the newer version marks it as such and the older did not.
+	Deprecated bool `json:"deprecated"`
+}
+
+// MappingChanges are requirements that a control of both versions gained or lost in a framework of both.
+type MappingChanges struct {
+	ControlCode      string   `json:"control_code"`
+	FrameworkCode    string   `json:"framework_code"`
+	RequirementCodes []string `json:"requirement_codes"`
+}
