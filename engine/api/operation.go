@@ -102,7 +102,8 @@ type File struct {
 	ContentType string
 	Size        int64
 	SHA256      string
-	Content     io.ReadSeekCloser
+	// Content is also an io.Seeker where ranges can be served.
+	Content io.ReadCloser
 }
 
 // Option sets a part of an operation's declaration.

@@ -1,0 +1,80 @@
+package api
+
+import "reflect"
+
+// RecordID is the record's id.
+func (r Record) RecordID() string { return r.ID }
+
+// LocationOf is the path under which records of the type of out are read, with
+// a slash at its end; empty where there is none.
+func LocationOf(out any) string {
+	switch out.(type) {
+	case *Assessment:
+		return Prefix + "/assessments/"
+	case *Document:
+		return Prefix + "/documents/"
+	case *SoAVersion:
+		return Prefix + "/soa/"
+	case *GapVersion:
+		return Prefix + "/gap-analysis/"
+	case *MaturityVersion:
+		return Prefix + "/maturity/"
+	case *POAMVersion:
+		return Prefix + "/poam/"
+	case *Report:
+		return Prefix + "/reports/"
+	case *ImportRun:
+		return Prefix + "/admin/scf/import-runs/"
+	case *AgentRun:
+		return Prefix + "/agent-runs/"
+	case *NewWebhook:
+		return Prefix + "/webhooks/"
+	case *Integration:
+		return Prefix + "/integrations/"
+	}
+	return ""
+}
+
+// NeverNull replaces nil slices and maps in what v points to by empty ones:
+// in JSON a list is never null. Pointers are followed, interfaces are not.
+func NeverNull(v any) {
+	rv := reflect.ValueOf(v)
+	if rv.Kind() == reflect.Pointer && !rv.IsNil() {
+		fill(rv.Elem())
+	}
+}
+
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
+	case reflect.Struct:
+		if _, ok := v.Interface().(interface{ UnixNano() int64 }); ok {
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			if v.CanSet() {
+				v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+			}
+			return
+		}
+		switch v.Type().Elem().Kind() {
+		case reflect.Struct, reflect.Pointer, reflect.Slice, reflect.Map:
+			for i := range v.Len() {
+				fill(v.Index(i))
+			}
+		}
+	case reflect.Map:
+		if v.IsNil() && v.CanSet() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// InMemory carries requests to a handler in the same process. Answers are
+// streamed as the handler writes them, headers first.
+func InMemory(h http.Handler) http.RoundTripper { return memory{h} }
+
+// Socket carries requests over a Unix socket.
+func Socket(path string) http.RoundTripper {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		},
+		DisableCompression: true,
+	}
+}
+
+type memory struct{ handler http.Handler }
+
+func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
+	inner := req.Clone(req.Context())
+	inner.RequestURI = req.URL.RequestURI()
+	inner.RemoteAddr = "memory"
+	if inner.Body == nil {
+		inner.Body = http.NoBody
+	}
+	pr, pw := io.Pipe()
+	w := &memoryWriter{header: http.Header{}, body: pw, started: make(chan struct{})}
+	go func() {
+		defer inner.Body.Close()
+		defer func() {
+			// A handler that panics ends the answer as a broken connection would.
+			if p := recover(); p != nil {
+				w.WriteHeader(http.StatusInternalServerError)
+				pw.CloseWithError(fmt.Errorf("the handler failed: %v", p))
+				return
+			}
+			w.WriteHeader(http.StatusOK)
+			pw.Close()
+		}()
+		m.handler.ServeHTTP(w, inner)
+	}()
+	select {
+	case <-w.started:
+	case <-req.Context().Done():
+		pr.CloseWithError(req.Context().Err())
+		return nil, req.Context().Err()
+	}
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.sent, Body: pr, Request: req, ContentLength: -1,
+	}, nil
+}
+
+type memoryWriter struct {
+	header, sent http.Header
+	body         *io.PipeWriter
+	once         sync.Once
+	started      chan struct{}
+	status       int
+}
+
+func (w *memoryWriter) Header() http.Header { return w.header }
+
+func (w *memoryWriter) WriteHeader(status int) {
+	w.once.Do(func() {
+		w.status, w.sent = status, w.header.Clone()
+		close(w.started)
+	})
+}
+
+func (w *memoryWriter) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	n, err := w.body.Write(b)
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = http.ErrHandlerTimeout
+	}
+	return n, err
+}
+
+// Flush lets streaming handlers send what they have.
+func (w *memoryWriter) Flush() { w.WriteHeader(http.StatusOK) }
