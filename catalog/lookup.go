@@ -1,0 +1,251 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// NotFound says that no record of a version has an id or code.
+type NotFound struct {
+	Kind, Ref   string   // Kind: domain, control, framework, requirement, mapping
+	Suggestions []string // codes that come near, best first
+}
+
+func (e *NotFound) Error() string {
+	if len(e.Suggestions) == 0 {
+		return fmt.Sprintf("no %s %q in this catalog", e.Kind, e.Ref)
+	}
+	return fmt.Sprintf("no %s %q in this catalog: did you mean %s?", e.Kind, e.Ref, joinOr(e.Suggestions))
+}
+
+// Ambiguous says that a code could mean several records.
+type Ambiguous struct {
+	Kind, Ref string
+	// Matches name each record so that using one as the reference is not ambiguous.
+	Matches []string
+}
+
+func (e *Ambiguous) Error() string {
+	const shown = 6
+	if more := len(e.Matches) - shown; more > 0 {
+		return fmt.Sprintf("%s %q could mean %s and %d more: name one", e.Kind, e.Ref, strings.Join(e.Matches[:shown], ", "), more)
+	}
+	return fmt.Sprintf("%s %q could mean %s: name one", e.Kind, e.Ref, joinOr(e.Matches))
+}
+
+func joinOr(s []string) string {
+	if len(s) < 2 {
+		return strings.Join(s, "")
+	}
+	return strings.Join(s[:len(s)-1], ", ") + " or " + s[len(s)-1]
+}
+
+// asID parses an id in its canonical form; anything else is a code.
+func asID(ref string) (uuid.UUID, bool) {
+	if len(ref) != 36 {
+		return uuid.UUID{}, false
+	}
+	id, err := uuid.Parse(ref)
+	return id, err == nil
+}
+
+// findControl resolves an id or a code, whatever its letter case.
+func (s *Snapshot) findControl(ref string) (int, error) {
+	ref = strings.TrimSpace(ref)
+	if id, ok := asID(ref); ok {
+		if k, ours := s.kindOf(id); ours && k == kindControl {
+			want := id.String()
+			for i := range s.controlIDs {
+				if s.controlIDs[i] == want {
+					return i, nil
+				}
+			}
+		}
+		return 0, &NotFound{Kind: "control", Ref: ref}
+	}
+	if i, ok := s.controls[strings.ToUpper(ref)]; ok {
+		return i, nil
+	}
+	return 0, &NotFound{Kind: "control", Ref: ref, Suggestions: s.nearControls(ref)}
+}
+
+// findFramework resolves an id, a code, an alias, a name or a workbook header, and the
+// beginning of a code where only one framework has it.
+func (s *Snapshot) findFramework(ref string) (int, error) {
+	ref = strings.TrimSpace(ref)
+	if id, ok := asID(ref); ok {
+		if k, ours := s.kindOf(id); ours && k == kindFramework {
+			want := id.String()
+			for i := range s.frameworkIDs {
+				if s.frameworkIDs[i] == want {
+					return i, nil
+				}
+			}
+		}
+		return 0, &NotFound{Kind: "framework", Ref: ref}
+	}
+	for _, code := range []string{ref, strings.ToLower(ref), Slug(ref)} {
+		if i, ok := s.frameworks[code]; ok {
+			return i, nil
+		}
+	}
+	var matches []int
+	name := Collapse(ref)
+	for i := range s.src.Frameworks {
+		f := &s.src.Frameworks[i]
+		if strings.EqualFold(f.Name, name) || strings.EqualFold(f.Column, name) {
+			matches = append(matches, i)
+		}
+	}
+	if stem := Slug(ref) + "-"; len(matches) == 0 && len(stem) > 3 {
+		for i := range s.src.Frameworks {
+			if strings.HasPrefix(s.src.Frameworks[i].Code, stem) {
+				matches = append(matches, i)
+			}
+		}
+	}
+	switch len(matches) {
+	case 0:
+		return 0, &NotFound{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
+	case 1:
+		return matches[0], nil
+	}
+	err := &Ambiguous{Kind: "framework", Ref: ref}
+	for _, i := range matches {
+		err.Matches = append(err.Matches, s.src.Frameworks[i].Code)
+	}
+	return 0, err
+}
+
+// findRequirement resolves an id, a code, or "framework:code".
+func (s *Snapshot) findRequirement(ref string) (int32, error) {
+	ref = strings.TrimSpace(ref)
+	if id, ok := asID(ref); ok {
+		if k, ours := s.kindOf(id); ours && k == kindRequirement {
+			if n, ok := s.requirementByID()[id]; ok {
+				return n, nil
+			}
+		}
+		return 0, &NotFound{Kind: "requirement", Ref: ref}
+	}
+	if fw, code, ok := strings.Cut(ref, ":"); ok {
+		if f, err := s.findFramework(fw); err == nil {
+			return s.requirementIn(f, strings.TrimSpace(code))
+		}
+	}
+	found := s.requirementRefs()[ref]
+	if len(found) == 0 {
+		// Spelled otherwise than in this release, or an annex that another framework holds.
+		for f := range s.src.Frameworks {
+			if n, err := s.requirementIn(f, ref); err == nil && !containsNumber(found, n) {
+				found = append(found, n)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, &NotFound{Kind: "requirement", Ref: ref}
+	case 1:
+		return found[0], nil
+	}
+	err := &Ambiguous{Kind: "requirement", Ref: ref}
+	for _, n := range found {
+		f, r := s.frameworkOf(n)
+		fw := &s.src.Frameworks[f]
+		err.Matches = append(err.Matches, fw.Code+":"+fw.Requirements[r].Code)
+	}
+	return 0, err
+}
+
+func containsNumber(list []int32, n int32) bool {
+	for _, e := range list {
+		if e == n {
+			return true
+		}
+	}
+	return false
+}
+
+// requirementIn resolves a code inside a framework: as written, then loosely, then, for
+// "A.5.1", in a framework it includes.
+func (s *Snapshot) requirementIn(f int, code string) (int32, error) {
+	fw := &s.src.Frameworks[f]
+	want, loose := LooseCode(code), int32(-1)
+	for r := range fw.Requirements {
+		if fw.Requirements[r].Code == code {
+			return s.base[f] + int32(r), nil
+		}
+		if loose < 0 && LooseCode(fw.Requirements[r].Code) == want {
+			loose = s.base[f] + int32(r)
+		}
+	}
+	if loose >= 0 {
+		return loose, nil
+	}
+	if annex, ok := strings.CutPrefix(strings.ToUpper(code), "A."); ok {
+		for _, other := range append([]string{fw.Code}, fw.Includes...) {
+			if i, ok := s.frameworks[other]; ok && (i != f || annexAlias(fw)) {
+				for r := range s.src.Frameworks[i].Requirements {
+					if s.src.Frameworks[i].Requirements[r].Code == annex {
+						return s.base[i] + int32(r), nil
+					}
+				}
+			}
+		}
+	}
+	return 0, &NotFound{Kind: "requirement", Ref: fw.Code + ":" + code}
+}
+
+// annexAlias reports a framework that stands in for one whose annex it is.
+func annexAlias(f *Framework) bool { return f.Code == iso27002 && len(f.Aliases) > 0 }
+
+// Control finds a control by id or code.
+func (s *Snapshot) Control(ref string) (api.Control, error) {
+	i, err := s.findControl(ref)
+	if err != nil {
+		return api.Control{}, err
+	}
+	return s.controlList()[i], nil
+}
+
+// Framework finds a framework by id, code, alias, name or workbook header.
+func (s *Snapshot) Framework(ref string) (api.Framework, error) {
+	i, err := s.findFramework(ref)
+	if err != nil {
+		return api.Framework{}, err
+	}
+	return s.frameworkList()[i], nil
+}
+
+// Requirement finds a requirement by id, by code, or by "framework:code".
+func (s *Snapshot) Requirement(ref string) (api.Requirement, error) {
+	n, err := s.findRequirement(ref)
+	if err != nil {
+		return api.Requirement{}, err
+	}
+	return s.requirement(n), nil
+}
+
+// Domain finds a domain by id or code.
+func (s *Snapshot) Domain(ref string) (api.Domain, error) {
+	for _, d := range s.domainList() {
+		if d.ID == ref || strings.EqualFold(d.Code, strings.TrimSpace(ref)) {
+			return d, nil
+		}
+	}
+	return api.Domain{}, &NotFound{Kind: "domain", Ref: ref}
+}
+
+// Mapping finds a mapping by id.
+func (s *Snapshot) Mapping(id string) (api.Mapping, error) {
+	if u, ok := asID(id); ok {
+		if i, ok := s.mappingByID()[u]; ok {
+			return s.mapping(i), nil
+		}
+	}
+	return api.Mapping{}, &NotFound{Kind: "mapping", Ref: id}
+}

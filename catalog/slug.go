@@ -1,0 +1,140 @@
+package catalog
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Collapse turns every run of white space, no-break spaces too, into one blank.
+func Collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Annex A of ISO/IEC 27001:2022 lists the 93 controls of ISO/IEC 27002:2022. The SCF has
+// the clauses in one column and the controls in another.
+const (
+	iso27001 = "iso-27001-2022"
+	iso27002 = "iso-27002-2022"
+)
+
+// Slug makes a framework's code out of its name or a workbook's header, the same for the
+// spellings that releases used: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
+// 800-53r5" are all nist-800-53-r5. A slug of a slug is the same slug.
+func Slug(header string) string { return knownSlug(plainSlug(header)) }
+
+// plainSlug knows spelling, but no facts about frameworks.
+func plainSlug(header string) string {
+	s := strings.ToLower(Collapse(header))
+	for _, rule := range spellings {
+		s = rule.from.ReplaceAllString(s, rule.to)
+	}
+	var b strings.Builder
+	var last rune // the last rune of s; '-' once a gap is due
+	for i, r := range s {
+		switch {
+		case r == '.' && i+1 < len(s) && digit(s[i+1]) && unicode.IsDigit(last):
+			b.WriteRune(r) // 4.0.1
+		case r == '\'' || r == '’':
+			continue
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			if last == '-' && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			b.WriteRune(r)
+		default:
+			r = '-'
+		}
+		last = r
+	}
+	slug := b.String()
+	for _, region := range []string{"emea-", "apac-", "americas-"} {
+		slug = strings.TrimPrefix(slug, region)
+	}
+	return slug
+}
+
+type rewrite struct {
+	from *regexp.Regexp
+	to   string
+}
+
+var spellings = []rewrite{
+	{regexp.MustCompile(`\brev(?:ision)?\.?\s*(\d)`), "r$1"}, // rev 5, rev5
+	{regexp.MustCompile(`(\d)r(\d)\b`), "$1 r$2"},            // 800-53r5
+	{regexp.MustCompile(`\bv\.?\s?(\d)`), "$1"},              // v2022
+	{regexp.MustCompile(`\bnist sp\b`), "nist"},              // NIST SP 800-66
+	{regexp.MustCompile(`\biso\s*/\s*iec\b`), "iso"},         // ISO/IEC 27001
+	{regexp.MustCompile(`\bpcidss\b`), "pci dss"},            // as in 2022.3
+	{regexp.MustCompile(`\+`), " plus "},                     // "Low+" is not "Low"
+}
+
+// knownSlug gives a framework the code it has in every release. Each rule is a fact about
+// what the column of that name holds.
+func knownSlug(slug string) string {
+	for _, rule := range facts {
+		if rule.from.MatchString(slug) {
+			return rule.from.ReplaceAllString(slug, rule.to)
+		}
+	}
+	return slug
+}
+
+var facts = []rewrite{
+	{regexp.MustCompile(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
+	{regexp.MustCompile(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
+	{regexp.MustCompile(`^cis-(?:csc|controls)-`), "cis-"},
+	{regexp.MustCompile(`^us-(cmmc|fedramp)\b`), "$1"},
+	{regexp.MustCompile(`^(?:eu-)?(gdpr|dora|nis2)(?:-(?:eu-)?\d{4}.*)?$`), "$1"},
+	{regexp.MustCompile(`^(?:eu-)?ai-act(?:-\d{4}.*)?$`), "eu-ai-act"},
+	{regexp.MustCompile(`^(?:us-)?hipaa(?:-administrative-simplification)?(?:-\d{4})?$`), "hipaa"},
+	{regexp.MustCompile(`^(?:us-)?hipaa-security-rule(?:-.*)?$`), "hipaa-security-rule"},
+	// The CPRA amended the CCPA; releases name the column after either.
+	{regexp.MustCompile(`^us-ca-(?:ccpa|cpra)(?:-.*)?$`), "ccpa"},
+	{regexp.MustCompile(`^brazil(?:-lgpd)?(?:-\d{4})?$`), "lgpd"},
+	{regexp.MustCompile(`^iso-42001(?:-2023)?$`), "iso-42001"},
+	{regexp.MustCompile(`^nist-(?:ai-100-1-)?ai-rmf(?:-1\.0)?$`), "nist-ai-rmf-1.0"},
+	// The baselines of rev 5 are published as 800-53B.
+	{regexp.MustCompile(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
+}
+
+// AssignCodes gives frameworks their codes, in order, by their headers. Where two headers
+// mean the same framework the first has the known code, the second its plain one; what
+// is still taken gets -2, -3. It also records what is known about ISO 27001:2022, whose
+// Annex A is ISO 27002:2022: where both have a column, an assessment of the first
+// includes the second; where only the controls have one, it answers to both names.
+func AssignCodes(frameworks []Framework) {
+	taken := make(map[string]int, len(frameworks))
+	for i := range frameworks {
+		header := frameworks[i].Column
+		if header == "" {
+			header = frameworks[i].Name
+		}
+		code := Slug(header)
+		if code == "" {
+			code = "framework"
+		}
+		if _, twice := taken[code]; twice {
+			if plain := plainSlug(header); plain != "" {
+				code = plain
+			}
+		}
+		free := code
+		for n := 2; ; n++ {
+			if _, twice := taken[free]; !twice {
+				break
+			}
+			free = code + "-" + strconv.Itoa(n)
+		}
+		taken[free] = i
+		frameworks[i].Code = free
+	}
+	controls, has := taken[iso27002]
+	if !has {
+		return
+	}
+	if clauses, both := taken[iso27001]; both {
+		frameworks[clauses].Includes = append(frameworks[clauses].Includes, iso27002)
+	} else {
+		frameworks[controls].Aliases = append(frameworks[controls].Aliases, iso27001)
+	}
+}

@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// SuggestFrameworks gives up to n codes that come nearest to a mistyped name, best first.
+func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
+	want := Slug(ref)
+	return nearest(len(s.src.Frameworks), n, func(i int) (string, float64) {
+		f := &s.src.Frameworks[i]
+		score := likeness(want, f.Code)
+		for _, other := range append([]string{plainSlug(f.Name), plainSlug(f.Column)}, f.Aliases...) {
+			score = max(score, likeness(want, other))
+		}
+		return f.Code, score
+	})
+}
+
+func (s *Snapshot) nearControls(ref string) []string {
+	want := strings.ToUpper(strings.TrimSpace(ref))
+	return nearest(len(s.src.Controls), 3, func(i int) (string, float64) {
+		code := s.src.Controls[i].Code
+		return code, likeness(want, code)
+	})
+}
+
+// nearest ranks by likeness and keeps what is more like than not; ties by code.
+func nearest(count, n int, at func(i int) (string, float64)) []string {
+	type candidate struct {
+		code  string
+		score float64
+	}
+	var found []candidate
+	for i := range count {
+		if code, score := at(i); score >= 0.5 {
+			found = append(found, candidate{code, score})
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		if a.score != b.score {
+			if a.score > b.score {
+				return -1
+			}
+			return 1
+		}
+		return Natural(a.code, b.code)
+	})
+	out := []string{}
+	for _, c := range found[:min(n, len(found))] {
+		out = append(out, c.code)
+	}
+	return out
+}
+
+// likeness is 0 to 1: the better of shared parts and of edits, since people both leave
+// out a part ("27001") and mistype one.
+func likeness(a, b string) float64 {
+	if a == "" || b == "" {
+		return 0
+	}
+	if a == b {
+		return 1
+	}
+	if len(a) > 100 || len(b) > 100 { // edits cost the product of the lengths
+		return 0
+	}
+	edits := 1 - float64(editDistance(a, b))/float64(max(len(a), len(b)))
+	pa, pb := strings.Split(a, "-"), strings.Split(b, "-")
+	shared := 0
+	for _, p := range pa {
+		if slices.Contains(pb, p) {
+			shared++
+		}
+	}
+	// Every part that was asked for being there weighs more than parts in excess.
+	parts := 0.8*float64(shared)/float64(len(pa)) + 0.2*float64(shared)/float64(len(pb))
+	return max(edits, parts) * 0.99
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
