@@ -32,6 +32,8 @@ type Document struct {
 	Warnings      []string      `json:"warnings"`
 	ChunkCount    int           `json:"chunk_count"`
 	UploadedBy    string        `json:"uploaded_by"`
+
+	existed bool
 }
 
 // DocumentProgress is a document's status with its stage.
@@ -99,3 +101,9 @@ var (
 	DownloadDocument   = Get[DocumentInput, File]("download-document", "/documents/{documentId}/download", Needs("document:read"), As(Download), Tagged(tagDocument), Summary("Download the original file"))
 	ReprocessDocument  = Post[DocumentInput, Document]("reprocess-document", "/documents/{documentId}/reprocess", Needs("document:write"), Status(202), Tagged(tagDocument), Summary("Read a document again"))
 )
+
+// MarkExisted notes that an upload met a document that was there: the answer is 200.
+func (d *Document) MarkExisted() { d.existed = true }
+
+// Existed tells whether MarkExisted was called.
+func (d *Document) Existed() bool { return d.existed }

@@ -1,0 +1,159 @@
+// Package evidence keeps the documents of an assessment: it takes files in, has
+// them read into passages with their place, embeds and indexes the passages, and
+// searches them by meaning.
+//
+// Files are hostile: they are read with bounds on time and memory, and one that
+// can't be read is kept with the reason, beside the others. What evidence proves
+// is not known here.
+package evidence
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/catalog/shelf"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/parse"
+	"github.com/scf-service/service/store"
+)
+
+// Options are what the service is made of.
+type Options struct {
+	DB      *store.DB
+	Catalog *shelf.Service
+	Logger  *slog.Logger
+	Clock   func() time.Time
+	// CacheDir is where compiled readers are kept between starts; empty: nowhere.
+	CacheDir string
+	// Workers is how many documents are read at once; 2 where zero.
+	Workers int
+	// Categorize guesses the category of a document from its name, title and text.
+	Categorize func(filename, title, text string) string
+}
+
+// Service answers the operations on documents and the knowledge base.
+type Service struct {
+	db         *store.DB
+	catalog    *shelf.Service
+	log        *slog.Logger
+	clock      func() time.Time
+	reader     *parse.Reader
+	categorize func(filename, title, text string) string
+	workers    int
+
+	indexes   indexes
+	embedders embedders
+	queue     queue
+}
+
+// New makes the service; call Start to have it read documents.
+func New(o Options) (*Service, error) {
+	reader, err := parse.New(parse.Options{CacheDir: o.CacheDir})
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers <= 0 {
+		o.Workers = 2
+	}
+	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, clock: o.Clock, reader: reader, categorize: o.Categorize, workers: o.Workers}
+	s.indexes.of = map[string]*assessmentIndex{}
+	s.embedders.of = map[string]*embedderSlot{}
+	s.queue.init()
+	return s, nil
+}
+
+// Start begins to read what waits to be read, also what an earlier process left
+// unfinished. It returns at once; Close ends the work.
+func (s *Service) Start(ctx context.Context) error {
+	ctx, s.queue.stop = context.WithCancel(ctx)
+	for range s.workers {
+		s.queue.running.Add(1)
+		go s.work(ctx)
+	}
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.AcrossTenants().Scan(tx) {
+			if err != nil {
+				return err
+			}
+			if pending(d.Status) {
+				s.queue.add(job{d.OrganizationID, d.ID})
+			}
+		}
+		return nil
+	})
+}
+
+// Close waits for the documents being read to stop. What is unfinished is taken up at the next start.
+func (s *Service) Close() error {
+	if s.queue.stop != nil {
+		s.queue.stop()
+		s.queue.wake()
+	}
+	s.queue.running.Wait()
+	return s.reader.Close()
+}
+
+func pending(status api.DocumentState) bool {
+	return status == api.DocumentUploaded || status == api.DocumentProcessing
+}
+
+// job is a document that waits to be read.
+type job struct{ organization, document string }
+
+// queue holds the jobs in the order they came. The store is the truth; the queue only wakes workers.
+type queue struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	jobs    []job
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	// finished is closed and replaced whenever a document is done, for those who wait.
+	finished chan struct{}
+}
+
+func (q *queue) init() {
+	q.changed = sync.NewCond(&q.mu)
+	q.finished = make(chan struct{})
+}
+
+func (q *queue) add(j job) {
+	q.mu.Lock()
+	q.jobs = append(q.jobs, j)
+	q.mu.Unlock()
+	q.changed.Signal()
+}
+
+func (q *queue) wake() { q.changed.Broadcast() }
+
+// next waits for a job; false when ctx has ended.
+func (q *queue) next(ctx context.Context) (job, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.jobs) == 0 {
+		if ctx.Err() != nil {
+			return job{}, false
+		}
+		q.changed.Wait()
+	}
+	if ctx.Err() != nil {
+		return job{}, false
+	}
+	j := q.jobs[0]
+	q.jobs = q.jobs[1:]
+	return j, true
+}
+
+func (q *queue) done() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	close(q.finished)
+	q.finished = make(chan struct{})
+}
+
+func (q *queue) afterNext() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.finished
+}

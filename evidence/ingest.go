@@ -1,0 +1,216 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/chunk"
+	"github.com/scf-service/service/evidence/parse"
+	"github.com/scf-service/service/store"
+)
+
+// reader is the actor of what happens in the background.
+func reader(org string) api.Caller {
+	return api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, ID: "ingestion", Name: "document reader"}}
+}
+
+// work reads documents until ctx ends.
+func (s *Service) work(ctx context.Context) {
+	defer s.queue.running.Done()
+	for {
+		j, ok := s.queue.next(ctx)
+		if !ok {
+			return
+		}
+		if err := s.ingest(ctx, j); err != nil && ctx.Err() == nil {
+			s.log.Error("a document could not be taken in", "document_id", j.document, "error", err)
+		}
+		s.queue.done()
+	}
+}
+
+// Wait returns when every document of the assessment is read or has failed.
+func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) error {
+	for {
+		finished := s.queue.afterNext()
+		waiting := 0
+		err := s.db.View(ctx, func(tx *store.Tx) error {
+			for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+				if err != nil {
+					return err
+				}
+				if pending(d.Status) {
+					waiting++
+				}
+			}
+			return nil
+		})
+		if err != nil || waiting == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-finished:
+		}
+	}
+}
+
+// ingest reads one document: parse, chunk, embed, index. What is wrong with the
+// file is written to its record; the error is only of what went wrong around it.
+func (s *Service) ingest(ctx context.Context, j job) error {
+	doc, err := s.stage(ctx, j, "parse")
+	if errors.Is(err, store.ErrNotFound) || (err == nil && !pending(doc.Status)) {
+		return nil // deleted meanwhile, or read by another worker
+	}
+	if err != nil {
+		return err
+	}
+	parsed, err := s.parse(ctx, &doc)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return s.failed(ctx, j, err)
+	}
+	chunks := chunk.Split(parsed, chunk.Options{})
+	if len(chunks) == 0 {
+		return s.failed(ctx, j, parse.ErrEmpty)
+	}
+	if _, err := s.stage(ctx, j, "embed"); err != nil {
+		return err
+	}
+	embedder, err := s.Embedder(ctx, reader(j.organization), doc.AssessmentID)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, len(chunks))
+	for i, c := range chunks {
+		texts[i] = strings.Join(c.HeadingPath, ". ") + "\n" + c.Text
+	}
+	vectors, err := embedder.Embed(ctx, texts)
+	if err != nil {
+		return fmt.Errorf("embedding %s: %w", doc.Filename, err)
+	}
+	if err := s.save(ctx, j, parsed, chunks, vectors, embedder.Name()); err != nil {
+		return err
+	}
+	s.indexes.drop(doc.AssessmentID) // the next search loads it anew
+	return nil
+}
+
+func (s *Service) stage(ctx context.Context, j job, stage string) (doc store.Document, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if doc, err = store.Documents.Get(tx, j.organization, j.document); err != nil || !pending(doc.Status) {
+			return err
+		}
+		doc.Status, doc.Stage, doc.UpdatedAt = api.DocumentProcessing, stage, tx.Now()
+		return store.Documents.Put(tx, j.organization, &doc)
+	})
+	return doc, err
+}
+
+func (s *Service) parse(ctx context.Context, doc *store.Document) (*parse.Document, error) {
+	f, size, err := s.db.Blobs().Open(doc.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return s.reader.Read(ctx, doc.Filename, readerAt{f}, size)
+}
+
+// failed keeps the reason with the document.
+func (s *Service) failed(ctx context.Context, j job, cause error) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		doc, err := store.Documents.Get(tx, j.organization, j.document)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		reason := cause.Error()
+		if err := s.forget(tx, &doc); err != nil {
+			return err
+		}
+		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
+		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
+			audit.Tell(tx, reader(j.organization), audit.Event{Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
+				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason}}))
+	})
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// save replaces the document's passages in one transaction. Passages whose text
+// was there before keep their id, so that links to them survive.
+func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		doc, err := store.Documents.Get(tx, j.organization, j.document)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		known := map[string][]string{}
+		for c, err := range store.Chunks.By("document").Scan(tx, j.organization, store.Prefix(doc.ID)) {
+			if err != nil {
+				return err
+			}
+			known[c.SHA256] = append(known[c.SHA256], c.ID)
+		}
+		if err := s.forget(tx, &doc); err != nil {
+			return err
+		}
+		for i, c := range chunks {
+			id := ""
+			if ids := known[c.SHA256]; len(ids) > 0 {
+				id, known[c.SHA256] = ids[0], ids[1:]
+			} else {
+				id = tx.NewID()
+			}
+			rec := api.Chunk{ID: id, OrganizationID: j.organization, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index,
+				Text: c.Text, HeadingPath: c.HeadingPath, Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
+			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: id,
+				Embedder: embedder, Values: vectors[i]}
+			if err := errors.Join(store.Chunks.Insert(tx, j.organization, &rec), store.Vectors.Put(tx, j.organization, &vec)); err != nil {
+				return err
+			}
+		}
+		describe(&doc, parsed, s.categorize)
+		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
+		doc.ChunkCount, doc.Embedder = len(chunks), embedder
+		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
+			audit.Tell(tx, reader(j.organization), audit.Event{Type: "document.ingested", AssessmentID: doc.AssessmentID,
+				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
+				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)}}))
+	})
+}
+
+// describe fills in what the document says of itself.
+func describe(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
+	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
+	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, parsed.Owner, parsed.ApprovedBy, parsed.Warnings
+	if parsed.Title != "" {
+		doc.Title = parsed.Title
+	}
+	doc.EffectiveDate = nil
+	if parsed.Effective != nil {
+		d := api.DateOf(*parsed.Effective)
+		doc.EffectiveDate = &d
+	}
+	if doc.Category == "" && categorize != nil {
+		var start strings.Builder
+		for _, b := range parsed.Blocks {
+			if start.Len() > 4000 {
+				break
+			}
+			start.WriteString(b.Text + "\n")
+		}
+		doc.Category = categorize(doc.Filename, doc.Title, start.String())
+	}
+}
