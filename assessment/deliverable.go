@@ -1,0 +1,327 @@
+package assessment
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// kind is one of the four deliverables: its tables, and how to reach the shared
+// part of its versions and items. What all four do alike is written once, here.
+type kind[V, I any] struct {
+	gate     api.Gate
+	versions *store.TenantTable[V]
+	items    *store.TenantTable[I]
+	version  func(*V) *api.DeliverableVersion
+	item     func(*I) *api.Item
+	// drafted is the lifecycle state in which the deliverable is a draft.
+	drafted api.State
+}
+
+var (
+	soa = kind[api.SoAVersion, api.SoAItem]{api.GateSoA, store.SoAVersions, store.SoAItems,
+		func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		func(i *api.SoAItem) *api.Item { return &i.Item }, api.StateSoADrafted}
+	gap = kind[api.GapVersion, api.Finding]{api.GateGapAnalysis, store.GapVersions, store.Findings,
+		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		func(i *api.Finding) *api.Item { return &i.Item }, api.StateGapAnalysisDrafted}
+	maturity = kind[api.MaturityVersion, api.MaturityScore]{api.GateMaturity, store.MaturityVersions, store.MaturityScores,
+		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		func(i *api.MaturityScore) *api.Item { return &i.Item }, api.StateMaturityAssessed}
+	poam = kind[api.POAMVersion, api.POAMItem]{api.GatePOAM, store.POAMVersions, store.POAMItems,
+		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		func(i *api.POAMItem) *api.Item { return &i.Item }, api.StatePOAMDrafted}
+)
+
+// newest is the version with the highest number; false where there is none.
+func (k kind[V, I]) newest(tx *store.Tx, org, assessment string) (v V, ok bool, err error) {
+	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
+		return v, err == nil, err
+	}
+	return v, false, nil
+}
+
+// approved is the newest approved version; false where there is none.
+func (k kind[V, I]) approved(tx *store.Tx, org, assessment string) (v V, ok bool, err error) {
+	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
+		if err != nil || k.version(&v).Status == api.VersionApproved {
+			return v, err == nil, err
+		}
+	}
+	return v, false, nil
+}
+
+// basis is what the next deliverable builds on: the approved version, else the newest.
+func (k kind[V, I]) basis(tx *store.Tx, org, assessment string) (V, bool, error) {
+	if v, ok, err := k.approved(tx, org, assessment); ok || err != nil {
+		return v, ok, err
+	}
+	return k.newest(tx, org, assessment)
+}
+
+func (k kind[V, I]) get(tx *store.Tx, org, id string) (V, error) {
+	v, err := k.versions.Get(tx, org, id)
+	return v, store.Missing(err, k.gate.Title()+" version", id)
+}
+
+// itemsOf lists a version's items by control code.
+func (k kind[V, I]) itemsOf(tx *store.Tx, org, version string) (out []I, err error) {
+	for i, err := range k.items.By("version").Scan(tx, org, store.Prefix(version)) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+func (k kind[V, I]) currentCount(tx *store.Tx, org, assessment string) (int, error) {
+	v, ok, err := k.newest(tx, org, assessment)
+	if !ok || err != nil {
+		return 0, err
+	}
+	return k.items.By("version").Count(tx, org, k.version(&v).ID)
+}
+
+func (k kind[V, I]) purge(tx *store.Tx, org, assessment string) error {
+	var ids []string
+	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, k.version(&v).ID)
+	}
+	for _, id := range ids {
+		items, err := k.itemsOf(tx, org, id)
+		if err != nil {
+			return err
+		}
+		for _, i := range items {
+			if err := k.items.Delete(tx, org, k.item(&i).ID); err != nil {
+				return err
+			}
+		}
+		if err := k.versions.Delete(tx, org, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contentHash is the SHA-256 over the items in canonical form: by control code,
+// without ids, revisions and times, so that the same content has the same hash.
+func (k kind[V, I]) contentHash(items []I) (string, error) {
+	h := sha256.New()
+	for _, i := range items {
+		it := k.item(&i)
+		it.TenantRecord, it.VersionID, it.Revision = api.TenantRecord{}, "", 0
+		b, err := json.Marshal(i)
+		if err != nil {
+			return "", fmt.Errorf("hashing the %s: %w", k.gate.Title(), err)
+		}
+		h.Write(append(b, '\n'))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// seal recomputes a version's count and hash from its items.
+func (k kind[V, I]) seal(tx *store.Tx, org string, v *V) error {
+	items, err := k.itemsOf(tx, org, k.version(v).ID)
+	if err != nil {
+		return err
+	}
+	k.version(v).ItemCount = len(items)
+	k.version(v).ContentSHA256, err = k.contentHash(items)
+	return err
+}
+
+// draft is what a new version is made of.
+type draft[I any] struct {
+	items  []I
+	method string
+	inputs map[string]string
+	kept   []string
+}
+
+// add writes the next version with its items and supersedes the unapproved one before it.
+func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (v V, err error) {
+	org := by.OrganizationID
+	number := 1
+	old, ok, err := k.newest(tx, org, a.ID)
+	if err != nil {
+		return v, err
+	}
+	if ok {
+		number = k.version(&old).VersionNumber + 1
+		if err := k.retire(tx, by, a, &old); err != nil {
+			return v, err
+		}
+	}
+	head := k.version(&v)
+	*head = api.DeliverableVersion{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, VersionNumber: number, Status: api.VersionDraft,
+		CreatedBy: by.Actor.Name, Inputs: d.inputs, Method: d.method, Kept: d.kept}
+	for n := range d.items {
+		it := k.item(&d.items[n])
+		it.TenantRecord, it.AssessmentID, it.VersionID = tenantRecord(tx, by), a.ID, head.ID
+		it.Revision = max(1, it.Revision)
+		if err := k.items.Insert(tx, org, &d.items[n]); err != nil {
+			return v, err
+		}
+	}
+	if err := k.seal(tx, org, &v); err != nil {
+		return v, err
+	}
+	return v, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
+		audit.Tell(tx, by, audit.Event{Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
+			Summary: fmt.Sprintf("drafted %s version %d: %d items", k.gate.Title(), number, head.ItemCount), ResourceType: string(k.gate),
+			ResourceID: head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256}}))
+}
+
+// retire supersedes a version that a newer one follows; an approved one stays what it is.
+func (k kind[V, I]) retire(tx *store.Tx, by api.Caller, a *api.Assessment, v *V) error {
+	head := k.version(v)
+	if head.Status == api.VersionApproved || head.Status == api.VersionSuperseded {
+		return nil
+	}
+	if head.Status == api.VersionUnderReview {
+		if err := k.reopen(tx, by, a, v, "a newer version was drafted"); err != nil {
+			return err
+		}
+	}
+	head.Status, head.UpdatedAt = api.VersionSuperseded, tx.Now()
+	return errors.Join(k.versions.Put(tx, by.OrganizationID, v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head))
+}
+
+// reopen takes a version out of review because its content changes: the pending
+// approval is void, and the assessment goes back to its drafted state.
+func (k kind[V, I]) reopen(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, why string) error {
+	head := k.version(v)
+	if err := voidApprovals(tx, by, head.ID, why); err != nil {
+		return err
+	}
+	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionDraft, nil, nil, tx.Now()
+	if err := errors.Join(k.versions.Put(tx, by.OrganizationID, v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head)); err != nil {
+		return err
+	}
+	if gate, drafted, ok := a.State.Review(); ok && gate == k.gate {
+		return rework(tx, by, a, drafted, "reopened", why)
+	}
+	return nil
+}
+
+// edit changes one item by a person's hand, and answers the item as it then is.
+// An item of an approved or rejected version is copied, with the rest, into the
+// next version first.
+func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], id string, m api.Match, change func(*store.Tx, *I) ([]string, error)) (*I, error) {
+	var out I
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		org := by.OrganizationID
+		item, err := k.items.Get(tx, org, id)
+		if err != nil {
+			return store.Missing(err, k.gate.Title()+" item", id)
+		}
+		a, err := get(tx, by, k.item(&item).AssessmentID)
+		if err != nil {
+			return err
+		}
+		if a.State == api.StateClosed {
+			return api.Conflict("the assessment is closed and does not change")
+		}
+		if err := match(m, k.item(&item).Revision); err != nil {
+			return err
+		}
+		v, err := k.get(tx, org, k.item(&item).VersionID)
+		if err != nil {
+			return err
+		}
+		switch head := k.version(&v); head.Status {
+		case api.VersionUnderReview:
+			err = k.reopen(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
+		case api.VersionApproved, api.VersionRejected:
+			v, item, err = k.branch(tx, by, &a, v, item)
+		case api.VersionSuperseded:
+			err = api.Conflict("version %d of the %s was superseded; change the item in the newest version", head.VersionNumber, k.gate.Title())
+		}
+		if err != nil {
+			return err
+		}
+		fields, err := change(tx, &item)
+		if err != nil {
+			return err
+		}
+		touch(tx, by, k.item(&item), fields)
+		if err := errors.Join(k.items.Put(tx, org, &item), k.seal(tx, org, &v)); err != nil {
+			return err
+		}
+		k.version(&v).UpdatedAt = tx.Now()
+		out = item
+		return errors.Join(k.versions.Put(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *k.version(&v)),
+			audit.Append(tx, by, audit.Entry{Action: string(k.gate) + ".item_changed", ResourceType: string(k.gate) + "_item",
+				ResourceID: k.item(&item).ID, Changes: map[string]any{"control_code": k.item(&item).ControlCode, "fields": fields}}))
+	})
+	return &out, err
+}
+
+// touch notes who changed which fields of an item.
+func touch(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
+	it.Revision++
+	it.UpdatedAt = tx.Now()
+	it.EditedBy = &by.Actor.Name
+	for _, f := range fields {
+		if !slices.Contains(it.EditedFields, f) {
+			it.EditedFields = append(it.EditedFields, f)
+		}
+	}
+	slices.Sort(it.EditedFields)
+}
+
+// branch copies a decided version into the next one, and returns the copy with
+// the copy of item. It refuses where a newer version is there already.
+func (k kind[V, I]) branch(tx *store.Tx, by api.Caller, a *api.Assessment, from V, item I) (v V, copied I, err error) {
+	org, head := by.OrganizationID, k.version(&from)
+	newest, _, err := k.newest(tx, org, a.ID)
+	if err != nil {
+		return v, copied, err
+	}
+	if n := k.version(&newest); n.ID != head.ID {
+		return v, copied, api.Conflict("version %d of the %s is %s and does not change; change the item in version %d", head.VersionNumber, k.gate.Title(), head.Status, n.VersionNumber)
+	}
+	items, err := k.itemsOf(tx, org, head.ID)
+	if err != nil {
+		return v, copied, err
+	}
+	at := slices.IndexFunc(items, func(i I) bool { return k.item(&i).ID == k.item(&item).ID })
+	if v, err = k.add(tx, by, a, draft[I]{items: items, method: head.Method, inputs: head.Inputs, kept: head.Kept}); err != nil {
+		return v, copied, err
+	}
+	return v, items[at], nil
+}
+
+// list lists the versions of an assessment, newest first.
+func list[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], in *api.AssessmentListInput) (*api.List[V], error) {
+	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	return store.List(ctx, s.db, k.versions, by.OrganizationID, in.Paging, store.PageQuery[V]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true})
+}
+
+func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], id string) (*V, error) {
+	var v V
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) { v, err = k.get(tx, by.OrganizationID, id); return err })
+	return &v, err
+}
+
+func listItems[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], id string, p api.Paging, keep func(*I) bool) (*api.List[I], error) {
+	if _, err := getVersion(ctx, s, by, k, id); err != nil {
+		return nil, err
+	}
+	return store.List(ctx, s.db, k.items, by.OrganizationID, p, store.PageQuery[I]{Index: "version", Prefix: store.K(id), Filter: keep})
+}

@@ -1,0 +1,69 @@
+package evidence
+
+import (
+	"context"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/embed"
+	"github.com/scf-service/service/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// Session searches one assessment many times over what it held at one moment:
+// passages and documents are in memory. It is safe for concurrent use.
+type Session struct {
+	Documents map[string]api.Document
+	embedder  embed.Embedder
+	index     *search.Index
+	chunks    map[string]api.Chunk
+}
+
+// Open starts a session on an assessment.
+func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*Session, error) {
+	embedder, err := s.Embedder(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := s.index(ctx, by.OrganizationID, assessment)
+	if err != nil {
+		return nil, err
+	}
+	x := &Session{embedder: embedder, index: ix, chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
+	return x, s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			x.Documents[d.ID] = d.Document
+		}
+		for c, err := range store.Chunks.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			x.chunks[c.ID] = c
+		}
+		return nil
+	})
+}
+
+// Find returns the passages that answer a question best, best first.
+func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, error) {
+	vectors, err := x.embedder.Embed(ctx, []string{query})
+	if err != nil {
+		return nil, err
+	}
+	found, err := x.index.Search(ctx, search.Query{Text: query, Vector: vectors[0], TopK: topK})
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, 0, len(found))
+	for _, r := range found {
+		if c, ok := x.chunks[r.ID]; ok {
+			hits = append(hits, Hit{r, c, x.Documents[c.DocumentID]})
+		}
+	}
+	return hits, nil
+}
+
+// Len is the number of passages.
+func (x *Session) Len() int { return len(x.chunks) }
