@@ -1,0 +1,93 @@
+package assessment
+
+import (
+	"context"
+	"errors"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// recordArtifact keeps the artifact of a deliverable and its numbered version in step with the record.
+func recordArtifact(tx *store.Tx, by api.Caller, assessment, kind, title string, v api.DeliverableVersion) error {
+	org := by.OrganizationID
+	art, err := store.Artifacts.By("assessment").Get(tx, org, assessment, kind)
+	if errors.Is(err, store.ErrNotFound) {
+		art, err = api.Artifact{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Type: kind, Title: title}, nil
+	}
+	if err != nil {
+		return err
+	}
+	if v.VersionNumber > art.CurrentVersion {
+		art.CurrentVersion = v.VersionNumber
+	}
+	art.UpdatedAt = tx.Now()
+	rec, err := store.ArtifactVersions.Get(tx, org, art.ID, v.VersionNumber)
+	if errors.Is(err, store.ErrNotFound) {
+		rec, err = api.ArtifactVersion{TenantRecord: tenantRecord(tx, by), ArtifactID: art.ID, VersionNumber: v.VersionNumber, RecordID: v.ID}, nil
+		if v.VersionNumber > 1 {
+			before := v.VersionNumber - 1
+			rec.Supersedes = &before
+		}
+	}
+	if err != nil {
+		return err
+	}
+	rec.Status, rec.ContentSHA256, rec.UpdatedAt = v.Status, v.ContentSHA256, tx.Now()
+	return errors.Join(store.Artifacts.Put(tx, org, &art), store.ArtifactVersions.Put(tx, org, &rec))
+}
+
+func purgeArtifacts(tx *store.Tx, org, assessment string) error {
+	var all []api.Artifact
+	for a, err := range store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return err
+		}
+		all = append(all, a)
+	}
+	for _, a := range all {
+		if _, err := store.ArtifactVersions.DeleteAll(tx, org, a.ID); err != nil {
+			return err
+		}
+		if err := store.Artifacts.Delete(tx, org, a.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ListArtifacts lists the deliverables of an assessment.
+func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.Artifact], error) {
+	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	return store.List(ctx, s.db, store.Artifacts, by.OrganizationID, in.Paging, store.PageQuery[api.Artifact]{Index: "assessment", Prefix: store.K(in.AssessmentID)})
+}
+
+// GetArtifact is one deliverable.
+func (s *Service) GetArtifact(ctx context.Context, by api.Caller, in *api.ArtifactInput) (*api.Artifact, error) {
+	var a api.Artifact
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		a, err = store.Artifacts.Get(tx, by.OrganizationID, in.ArtifactID)
+		return store.Missing(err, "artifact", in.ArtifactID)
+	})
+	return &a, err
+}
+
+// ListArtifactVersions lists the versions of a deliverable, oldest first.
+func (s *Service) ListArtifactVersions(ctx context.Context, by api.Caller, in *api.ArtifactVersionsInput) (*api.List[api.ArtifactVersion], error) {
+	if _, err := s.GetArtifact(ctx, by, &in.ArtifactInput); err != nil {
+		return nil, err
+	}
+	return store.List(ctx, s.db, store.ArtifactVersions, by.OrganizationID, in.Paging, store.PageQuery[api.ArtifactVersion]{Prefix: store.K(in.ArtifactID)})
+}
+
+// GetArtifactVersion is one version of a deliverable.
+func (s *Service) GetArtifactVersion(ctx context.Context, by api.Caller, in *api.ArtifactVersionInput) (*api.ArtifactVersion, error) {
+	var v api.ArtifactVersion
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		v, err = store.ArtifactVersions.Get(tx, by.OrganizationID, in.ArtifactID, in.VersionNumber)
+		return store.Missing(err, "artifact version", in.ArtifactID)
+	})
+	return &v, err
+}

@@ -1,0 +1,366 @@
+package assessment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// Transition moves an assessment to its next state, doing the work of the step
+// where it has not been done. When the work fails, nothing moves.
+func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.TransitionInput) (*api.AssessmentStatus, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	a, err := s.read(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	to := in.Body.TargetState
+	if err := api.CheckMove(a.State, to); err != nil {
+		return nil, err
+	}
+	warnings, err := s.do(ctx, by, &a, to)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if a, err = get(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		// Another process may have moved it, or content may have changed, while the work was done.
+		if err := errors.Join(api.CheckMove(a.State, to)); err != nil {
+			return api.CheckMove(a.State, to)
+		}
+		move, _ := a.State.Next()
+		if move.Gate != "" {
+			if err := gateOpen(tx, by, &a, move.Gate); err != nil {
+				return err
+			}
+		}
+		return s.move(tx, by, &a, to, "transition", in.Body.Reason, warnings)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
+}
+
+// move writes a change of state with its event.
+func (s *Service) move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string, warnings []string) error {
+	from := a.State
+	a.State, a.UpdatedAt = to, tx.Now()
+	a.Revision++
+	if to == api.StateClosed {
+		now := tx.Now()
+		a.ClosedAt = &now
+	}
+	name := "assessment.state_changed"
+	if to == api.StateClosed {
+		name = "assessment.closed"
+	}
+	return errors.Join(store.Assessments.Put(tx, by.OrganizationID, a), s.event(tx, by, a, from, to, kind, reason, warnings),
+		audit.Tell(tx, by, audit.Event{Type: name, AssessmentID: a.ID, Summary: fmt.Sprintf("moved from %s to %s", from, to),
+			ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"from_state": from, "to_state": to, "reason": reason}}))
+}
+
+// rework takes an assessment back to the drafted state of the step under review.
+func rework(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string) error {
+	return (&Service{}).move(tx, by, a, to, kind, reason, nil)
+}
+
+func (s *Service) event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, kind, reason string, warnings []string) error {
+	return store.LifecycleEvents.Insert(tx, by.OrganizationID, &api.LifecycleEvent{
+		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: from, ToState: to, EventType: kind, Actor: by.Actor,
+		Reason: reason, Warnings: warnings, TraceID: by.TraceID,
+	})
+}
+
+// Status tells where an assessment stands, and what the next move waits for.
+func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.AssessmentStatus, error) {
+	out := &api.AssessmentStatus{AssessmentID: in.AssessmentID}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		a, err := get(tx, by, in.AssessmentID)
+		if err != nil {
+			return err
+		}
+		out.State, out.Progress = a.State, a.State.Progress()
+		move, ok := a.State.Next()
+		if !ok {
+			return nil
+		}
+		out.NextStates = []api.State{move.To}
+		if err := s.blockers(tx, by, &a, move, out); err != nil {
+			return err
+		}
+		return nil
+	})
+	return out, err
+}
+
+// blockers says in words what a move waits for.
+func (s *Service) blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
+	if move.Gate != "" {
+		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, move.Gate)
+		if err != nil {
+			return err
+		}
+		if found {
+			out.PendingApprovalID = &p.ID
+		}
+		if err := gateOpen(tx, by, a, move.Gate); err != nil {
+			var e *api.Error
+			if !errors.As(err, &e) {
+				return err
+			}
+			out.BlockedBy = append(out.BlockedBy, e.Message)
+		}
+		return nil
+	}
+	for _, st := range []struct {
+		state api.State
+		why   func() (string, error)
+	}{
+		{api.StateDocumentsIngested, func() (string, error) {
+			waiting := 0
+			for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(a.ID)) {
+				if err != nil {
+					return "", err
+				}
+				if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
+					waiting++
+				}
+			}
+			if waiting > 0 {
+				return fmt.Sprintf("%d documents are still being read", waiting), nil
+			}
+			return "", nil
+		}},
+		{api.StateSoAUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, soa) }},
+		{api.StateGapAnalysisUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, gap) }},
+		{api.StateMaturityUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, maturity) }},
+		{api.StatePOAMUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, poam) }},
+	} {
+		if st.state != move.To {
+			continue
+		}
+		why, err := st.why()
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			out.BlockedBy = append(out.BlockedBy, why)
+		}
+	}
+	return nil
+}
+
+func blockedSubmission[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, I]) (string, error) {
+	v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+	if err != nil {
+		return "", err
+	}
+	if ok && k.version(&v).Status == api.VersionRejected {
+		return rejectedWords(k, &v), nil
+	}
+	return "", nil
+}
+
+func rejectedWords[V, I any](k kind[V, I], v *V) string {
+	return fmt.Sprintf("version %d of the %s was rejected: change an item or regenerate it, then submit again", k.version(v).VersionNumber, k.gate.Title())
+}
+
+// ListEvents lists lifecycle events, oldest first.
+func (s *Service) ListEvents(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.LifecycleEvent], error) {
+	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	return store.List(ctx, s.db, store.LifecycleEvents, by.OrganizationID, in.Paging, store.PageQuery[api.LifecycleEvent]{Prefix: store.K(in.AssessmentID)})
+}
+
+// Timeline lists what happened, newest first.
+func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.TimelineEvent], error) {
+	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{Prefix: store.K(in.AssessmentID), Reverse: true})
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.TimelineEvent]{Data: make([]api.TimelineEvent, len(l.Data)), Pagination: l.Pagination}
+	for i := range l.Data {
+		out.Data[i] = l.Data[i].TimelineEvent
+	}
+	return out, nil
+}
+
+// do does the work of the step to a state, where it has not been done, and
+// returns what a person should know of it.
+func (s *Service) do(ctx context.Context, by api.Caller, a *api.Assessment, to api.State) (warnings []string, err error) {
+	switch to {
+	case api.StateDocumentsUploaded:
+		return s.countDocuments(ctx, by, a)
+	case api.StateDocumentsIngested:
+		return s.ingested(ctx, by, a)
+	case api.StatePreAnalysisReady:
+		return s.lookThrough(ctx, by, a)
+	case api.StateFrameworkSelected:
+		if len(a.Frameworks) == 0 {
+			return []string{"no framework is chosen: the whole SCF catalog is assessed"}, nil
+		}
+		return nil, nil
+	case api.StateScopeDrafted:
+		return nil, s.ensureScope(ctx, by, a)
+	case api.StateSoADrafted:
+		return nil, ensureDraft(ctx, s, by, a, soa, s.draftSoA)
+	case api.StateSoAUnderReview:
+		return nil, ensureSubmitted(ctx, s, by, a, soa, submitSoA)
+	case api.StateEvidenceAnalysisReady:
+		return s.newSince(ctx, by, a)
+	case api.StateGapAnalysisDrafted:
+		return nil, ensureDraft(ctx, s, by, a, gap, s.draftGap)
+	case api.StateGapAnalysisUnderReview:
+		return nil, ensureSubmitted(ctx, s, by, a, gap, nil)
+	case api.StateMaturityAssessed:
+		return nil, ensureDraft(ctx, s, by, a, maturity, s.draftMaturity)
+	case api.StateMaturityUnderReview:
+		return nil, ensureSubmitted(ctx, s, by, a, maturity, nil)
+	case api.StatePOAMDrafted:
+		return nil, ensureDraft(ctx, s, by, a, poam, s.draftPOAM)
+	case api.StatePOAMUnderReview:
+		return nil, ensureSubmitted(ctx, s, by, a, poam, nil)
+	case api.StateReportGenerated:
+		return nil, s.reports(ctx, by, a.ID)
+	}
+	return nil, nil
+}
+
+func (s *Service) documents(ctx context.Context, by api.Caller, a *api.Assessment) (docs []api.Document, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(a.ID)) {
+			if err != nil {
+				return err
+			}
+			docs = append(docs, d.Document)
+		}
+		return nil
+	})
+	return docs, err
+}
+
+func (s *Service) countDocuments(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+	docs, err := s.documents(ctx, by, a)
+	if err == nil && len(docs) == 0 {
+		return []string{"there are no documents: nothing will be evidenced"}, nil
+	}
+	return nil, err
+}
+
+func (s *Service) ingested(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+	if err := s.evidence.Wait(ctx, by, a.ID); err != nil {
+		return nil, err
+	}
+	docs, err := s.documents(ctx, by, a)
+	if err != nil {
+		return nil, err
+	}
+	var warnings []string
+	for _, d := range docs {
+		if d.Status == api.DocumentFailed && d.Error != nil {
+			warnings = append(warnings, fmt.Sprintf("%s could not be read: %s", d.Filename, *d.Error))
+		}
+	}
+	return warnings, nil
+}
+
+// lookThrough tells what the evidence consists of, and readies search for the drafts.
+func (s *Service) lookThrough(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+	session, err := s.evidence.Open(ctx, by, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[string]int{}
+	var warnings []string
+	for _, d := range session.Documents {
+		if d.Status == api.DocumentIngested {
+			kinds[d.Category]++
+			if d.Language != "en" && d.Language != "und" && d.Language != "" {
+				warnings = append(warnings, fmt.Sprintf("%s is written in %q; the built-in rules read English best", d.Filename, d.Language))
+			}
+		}
+	}
+	for _, need := range []string{"policy", "record"} {
+		if kinds[need] == 0 {
+			warnings = append(warnings, fmt.Sprintf("no document looks like a %s", need))
+		}
+	}
+	slices.Sort(warnings)
+	return warnings, nil
+}
+
+// newSince tells of documents that came after the approved SoA looked at the evidence.
+func (s *Service) newSince(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+	if err := s.evidence.Wait(ctx, by, a.ID); err != nil {
+		return nil, err
+	}
+	docs, err := s.documents(ctx, by, a)
+	if err != nil {
+		return nil, err
+	}
+	var warnings []string
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		v, ok, err := soa.approved(tx, by.OrganizationID, a.ID)
+		if err != nil || !ok {
+			return err
+		}
+		for _, d := range docs {
+			if d.CreatedAt.After(v.CreatedAt) {
+				warnings = append(warnings, fmt.Sprintf("%s came after the Statement of Applicability was drafted; refresh its evidence to take it in", d.Filename))
+			}
+		}
+		return nil
+	})
+	return warnings, err
+}
+
+// ensureDraft drafts a deliverable unless it has a version that is not rejected or superseded.
+func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], make func(context.Context, api.Caller, *api.Assessment) (draft[I], error)) error {
+	var have bool
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		_, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+		have = ok
+		return err
+	})
+	if err != nil || have {
+		return err
+	}
+	_, err = writeDraft(ctx, s, by, a.ID, k, make)
+	return err
+}
+
+// writeDraft makes a draft outside of a transaction and writes it as the next version.
+func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k kind[V, I], make func(context.Context, api.Caller, *api.Assessment) (draft[I], error)) (*V, error) {
+	a, err := s.read(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	if a.State == api.StateClosed {
+		return nil, api.Conflict("the assessment is closed and does not change")
+	}
+	d, err := make(ctx, by, &a)
+	if err != nil {
+		return nil, err
+	}
+	var v V
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if a, err = get(tx, by, assessment); err != nil {
+			return err
+		}
+		v, err = k.add(tx, by, &a, d)
+		return err
+	})
+	return &v, err
+}
