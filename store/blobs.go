@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/store/internal/disk"
+)
+
+// Blob names a file by what is in it.
+type Blob struct {
+	SHA256 string `json:"sha256"` // 64 small hexadecimal digits
+	Size   int64  `json:"size"`   // bytes
+}
+
+// Blobs are the files of a store. What was put is there whole and for good, or
+// not at all. The same content is kept once, whoever put it: a blob belongs to
+// an organization only through the records that name it. Safe for concurrent use.
+type Blobs struct {
+	dir   string
+	temp  func() string
+	clock func() time.Time
+
+	// Removing a blob takes both for writing, copying first. A backup holds
+	// copying for reading, so that what it is to copy stays; a Put holds settling,
+	// so that what it found in place stays. Two, so that a removal that waits for
+	// a backup doesn't hold up every Put.
+	copying, settling sync.RWMutex
+}
+
+// removing keeps backups and Puts away until it is undone.
+func (b *Blobs) removing() (undo func()) {
+	b.copying.Lock()
+	b.settling.Lock()
+	return func() {
+		b.settling.Unlock()
+		b.copying.Unlock()
+	}
+}
+
+// Put keeps what r yields, at most limit bytes (ErrTooLarge). Put a blob before
+// the transaction that names it; Sweep spares it meanwhile by its age.
+func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
+	if err := ctx.Err(); err != nil {
+		return Blob{}, err
+	}
+	h := sha256.New()
+	var n int64
+	temp := b.temp()
+	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
+		n, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(disk.Reader(ctx, r), max(limit, 0)+1))
+		if err == nil && n > limit {
+			err = fmt.Errorf("%w: at most %d bytes are taken", ErrTooLarge, limit)
+		}
+		return err
+	})
+	if err != nil {
+		return Blob{}, err
+	}
+	blob := Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}
+	if err := b.settle(temp, blob); err != nil {
+		return Blob{}, errors.Join(disk.Explain(err), os.Remove(temp))
+	}
+	return blob, nil
+}
+
+// settle gives a finished file its name. Content that is there already is
+// replaced by the same: that mends what has rotted, and makes it new for Sweep.
+func (b *Blobs) settle(temp string, blob Blob) error {
+	path, err := b.path(blob.SHA256)
+	if err != nil {
+		return err
+	}
+	b.settling.RLock()
+	defer b.settling.RUnlock()
+	now := b.clock()
+	if err := os.Chtimes(temp, now, now); err != nil {
+		return err
+	}
+	folder := filepath.Dir(path)
+	if err := os.Mkdir(folder, 0o700); err == nil {
+		if err := disk.SyncDir(b.dir); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return disk.SyncDir(folder)
+}
+
+// Open returns the content and its size; ErrNotFound where there is none. The
+// caller closes it. It stays readable though it be deleted meanwhile.
+func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
+	path, err := b.path(sha)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, missing(sha, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+// Verify reads the whole blob; ErrCorrupt where its content is no longer what
+// its name says.
+func (b *Blobs) Verify(ctx context.Context, sha string) error {
+	f, _, err := b.Open(sha)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, disk.Reader(ctx, f)); err != nil {
+		return err
+	}
+	if hex.EncodeToString(h.Sum(nil)) != sha {
+		return fmt.Errorf("%w: blob %s has other content; put it again or restore a backup", ErrCorrupt, sha)
+	}
+	return nil
+}
+
+// Delete removes a blob; ErrNotFound where there is none. It waits for a running
+// backup.
+func (b *Blobs) Delete(sha string) error {
+	path, err := b.path(sha)
+	if err != nil {
+		return err
+	}
+	defer b.removing()()
+	if err := os.Remove(path); err != nil {
+		return missing(sha, err)
+	}
+	return disk.SyncDir(filepath.Dir(path))
+}
+
+// Sweep removes the blobs that keep doesn't want and that were last put longer
+// than olderThan ago, and returns them. Ask keep of a View that began after the
+// last Put that counts; olderThan covers those whose transaction is still to come.
+func (b *Blobs) Sweep(ctx context.Context, keep func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
+	var gone []Blob
+	limit := b.clock().Add(-olderThan)
+	err := b.Each(ctx, func(blob Blob) error {
+		if keep(blob.SHA256) {
+			return nil
+		}
+		removed, err := b.removeOld(blob.SHA256, limit)
+		if removed {
+			gone = append(gone, blob)
+		}
+		return err
+	})
+	return gone, err
+}
+
+// removeOld looks at the age under the lock: a Put of the same content may have
+// come between.
+func (b *Blobs) removeOld(sha string, limit time.Time) (bool, error) {
+	path, err := b.path(sha)
+	if err != nil {
+		return false, err
+	}
+	defer b.removing()()
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil || !info.ModTime().Before(limit) {
+		return false, err
+	}
+	if err := os.Remove(path); err != nil {
+		return false, disk.Explain(err)
+	}
+	return true, disk.SyncDir(filepath.Dir(path))
+}
+
+// Each calls fn for every blob, in the order of their names, until it fails.
+func (b *Blobs) Each(ctx context.Context, fn func(Blob) error) error {
+	folders, err := os.ReadDir(b.dir) // sorted
+	if err != nil {
+		return err
+	}
+	for _, d := range folders {
+		if !d.IsDir() {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(b.dir, d.Name()))
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			sha := d.Name() + f.Name()
+			info, err := f.Info()
+			if errors.Is(err, fs.ErrNotExist) || !isSHA(sha) || len(d.Name()) != 2 {
+				continue // gone meanwhile, or not ours
+			}
+			if err != nil {
+				return err
+			}
+			if err := fn(Blob{SHA256: sha, Size: info.Size()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *Blobs) path(sha string) (string, error) {
+	if !isSHA(sha) {
+		return "", fmt.Errorf("%w: a blob is named by 64 small hexadecimal digits", ErrBadKey)
+	}
+	return filepath.Join(b.dir, sha[:2], sha[2:]), nil
+}
+
+func isSHA(s string) bool {
+	if len(s) != 2*sha256.Size {
+		return false
+	}
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func missing(sha string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)
+	}
+	return disk.Explain(err)
+}

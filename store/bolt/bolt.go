@@ -1,0 +1,278 @@
+// Package bolt keeps the store's tables in one bbolt file: a bucket for each
+// table, one writer at a time, readers beside it. It is a driver and must not
+// know what the bytes mean.
+package bolt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/scf-service/service/store/internal/disk"
+	"github.com/scf-service/service/store/kv"
+)
+
+// lockStep is how long one try for the file lock lasts; between two of them
+// Open looks at its context.
+const lockStep = 50 * time.Millisecond
+
+// Options of a database file.
+type Options struct {
+	// LockTimeout is how long Open waits for another process that holds the
+	// file; 0 is one second, less is no waiting.
+	LockTimeout time.Duration
+	Logger      *slog.Logger // nil is silent
+}
+
+// DB is an open file. It implements kv.Driver.
+type DB struct {
+	bolt   *bbolt.DB
+	path   string
+	log    *slog.Logger
+	writer chan struct{} // holds one token: the right to write
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+var _ kv.Driver = (*DB)(nil)
+
+// Open opens the file, and makes it where it is missing; its folder must exist.
+// Errors: kv.ErrLocked, kv.ErrCorrupt, kv.ErrDiskFull, kv.ErrReadOnly.
+func Open(ctx context.Context, path string, o Options) (*DB, error) {
+	if o.LockTimeout == 0 {
+		o.LockTimeout = time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	info, err := os.Stat(path)
+	fresh := errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
+	if !fresh {
+		if err := checkLength(ctx, path, o.LockTimeout); err != nil {
+			return nil, err
+		}
+	}
+	b, err := open(ctx, path, o.LockTimeout, &bbolt.Options{
+		// Without the free list on disk, writing beside a long reader grows the
+		// file far less; opening pays for it by walking the pages once.
+		NoFreelistSync:  true,
+		FreelistType:    bbolt.FreelistMapType,
+		InitialMmapSize: mmapSize(),
+		NoStatistics:    true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if fresh {
+		if err := disk.SyncDir(filepath.Dir(path)); err != nil {
+			return nil, errors.Join(disk.Explain(err), b.Close())
+		}
+	}
+	db := &DB{bolt: b, path: path, log: o.Logger, writer: make(chan struct{}, 1), closed: make(chan struct{})}
+	db.writer <- struct{}{}
+	return db, nil
+}
+
+// checkLength refuses a file that is shorter than its own header says. Opened
+// for writing, such a file kills the process with a bus error; opened for
+// reading, nothing behind the header is touched.
+func checkLength(ctx context.Context, path string, wait time.Duration) error {
+	b, err := open(ctx, path, wait, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return b.View(func(tx *bbolt.Tx) error {
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("%w: %s has %d bytes of %d; restore a backup", kv.ErrCorrupt, path, info.Size(), tx.Size())
+		}
+		return nil
+	})
+}
+
+func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (b *bbolt.DB, err error) {
+	defer func() { // bbolt panics on pages that make no sense
+		if p := recover(); p != nil {
+			b, err = nil, fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, path, p)
+		}
+	}()
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o.Timeout = max(min(wait, lockStep), time.Nanosecond)
+		b, err = bbolt.Open(path, 0o600, o)
+		wait -= lockStep
+		if err == nil || !errors.Is(err, berrors.ErrTimeout) || wait <= 0 {
+			return b, explain(path, err)
+		}
+	}
+}
+
+// mmapSize is address space, not memory: room to grow without a new mapping,
+// for which a writer would wait until every reader is done.
+func mmapSize() int {
+	switch {
+	case runtime.GOOS == "windows": // there it would be the size of the file
+		return 0
+	case math.MaxInt == math.MaxInt32:
+		return 64 << 20
+	}
+	return 1 << 30
+}
+
+func explain(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, berrors.ErrTimeout):
+		return fmt.Errorf("%w: %s is held; stop the other one or connect to it", kv.ErrLocked, path)
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
+		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
+	case errors.Is(err, berrors.ErrDatabaseNotOpen):
+		return kv.ErrClosed
+	case errors.Is(err, berrors.ErrTxClosed):
+		return kv.ErrTxDone
+	case errors.Is(err, berrors.ErrTxNotWritable):
+		return kv.ErrTxView
+	}
+	return disk.Explain(err)
+}
+
+// View implements kv.Driver.
+func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	btx, err := db.bolt.Begin(false)
+	if err != nil {
+		return explain(db.path, err)
+	}
+	defer btx.Rollback()
+	t := newTx(ctx, btx)
+	defer t.end()
+	return fn(t)
+}
+
+// Update implements kv.Driver.
+func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// bbolt's own queue for writers can't be left; this one can.
+	select {
+	case <-db.writer:
+	case <-db.closed:
+		return kv.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { db.writer <- struct{}{} }()
+
+	btx, err := db.bolt.Begin(true)
+	if err != nil {
+		return explain(db.path, err)
+	}
+	defer btx.Rollback() // after a commit it does nothing
+	t := newTx(ctx, btx)
+	defer t.end()
+	if err := fn(t); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !t.wrote {
+		return nil // no need to sync a file nobody changed
+	}
+	if err := btx.Commit(); err != nil {
+		err = explain(db.path, err)
+		db.log.ErrorContext(ctx, "commit failed", "path", db.path, "error", err)
+		return err
+	}
+	return nil
+}
+
+// Backup writes a bbolt file. Writers go on meanwhile, but the file grows by
+// what they change, so w should be fast: a local file.
+func (db *DB) Backup(ctx context.Context, w io.Writer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	btx, err := db.bolt.Begin(false)
+	if err != nil {
+		return explain(db.path, err)
+	}
+	defer btx.Rollback()
+	f := &firstError{w: disk.Writer(ctx, w)}
+	_, err = btx.WriteTo(f)
+	return explain(db.path, cmp.Or(f.err, err))
+}
+
+// firstError remembers why a write failed; bbolt keeps only the words of it.
+type firstError struct {
+	w   io.Writer
+	err error
+}
+
+func (f *firstError) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if f.err == nil {
+		f.err = err
+	}
+	return n, err
+}
+
+// Close implements kv.Driver.
+func (db *DB) Close() error {
+	var err error
+	db.closing.Do(func() {
+		close(db.closed)
+		err = explain(db.path, db.bolt.Close())
+	})
+	return err
+}
+
+// Check reads every page of the file and returns kv.ErrCorrupt where they don't
+// fit together. Nobody else may have it open.
+func Check(ctx context.Context, path string) (err error) {
+	if err := checkLength(ctx, path, lockStep); err != nil {
+		return err
+	}
+	b, err := open(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %s: %v", kv.ErrCorrupt, path, p)
+		}
+	}()
+	return b.View(func(tx *bbolt.Tx) error {
+		var first error
+		for err := range tx.Check() { // read to its end, or its goroutine stays
+			if first == nil {
+				first = fmt.Errorf("%w: %s: %w", kv.ErrCorrupt, path, err)
+			}
+		}
+		return first
+	})
+}

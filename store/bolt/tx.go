@@ -1,0 +1,232 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// tx implements kv.KV over a bbolt transaction.
+type tx struct {
+	ctx    context.Context
+	bolt   *bbolt.Tx
+	tables map[string]*table
+	wrote  bool
+	done   bool
+}
+
+type table struct {
+	bucket  *bbolt.Bucket // nil while the table does not exist
+	changes int           // tells a scan that its cursor no longer holds
+	deleted bool          // in this transaction: there may be empty pages
+}
+
+func newTx(ctx context.Context, b *bbolt.Tx) *tx {
+	return &tx{ctx: ctx, bolt: b, tables: map[string]*table{}}
+}
+
+func (t *tx) end() { t.done = true }
+
+func (t *tx) usable(write bool) error {
+	switch {
+	case t.done:
+		return kv.ErrTxDone
+	case write && !t.bolt.Writable():
+		return kv.ErrTxView
+	}
+	return t.ctx.Err()
+}
+
+func (t *tx) table(name string) *table {
+	tb := t.tables[name]
+	if tb == nil {
+		tb = &table{bucket: t.bolt.Bucket([]byte(name))}
+		t.tables[name] = tb
+	}
+	return tb
+}
+
+func (t *tx) Get(name string, key []byte) ([]byte, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	if err := kv.CheckKey(name, key); err != nil {
+		return nil, err
+	}
+	tb := t.table(name)
+	if tb.bucket == nil {
+		return nil, nil
+	}
+	return tb.bucket.Get(key), nil
+}
+
+func (t *tx) Put(name string, key, value []byte) error {
+	if err := t.usable(true); err != nil {
+		return err
+	}
+	if err := kv.CheckPut(name, key, value); err != nil {
+		return err
+	}
+	tb := t.table(name)
+	if tb.bucket == nil {
+		b, err := t.bolt.CreateBucket([]byte(name))
+		if err != nil {
+			return fmt.Errorf("table %s: %w", name, err)
+		}
+		tb.bucket = b
+	}
+	if value == nil {
+		value = []byte{} // Get must tell empty from missing
+	}
+	tb.changes++
+	t.wrote = true
+	return tb.bucket.Put(key, value)
+}
+
+func (t *tx) Delete(name string, key []byte) error {
+	if err := t.usable(true); err != nil {
+		return err
+	}
+	if err := kv.CheckKey(name, key); err != nil {
+		return err
+	}
+	tb := t.table(name)
+	if tb.bucket == nil {
+		return nil
+	}
+	tb.changes++
+	tb.deleted = true
+	t.wrote = true
+	return tb.bucket.Delete(key)
+}
+
+func (t *tx) Tables() ([]string, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	var names []string
+	err := t.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		names = append(names, string(name))
+		return nil
+	})
+	return names, err
+}
+
+func (t *tx) Drop(name string) error {
+	if err := t.usable(true); err != nil {
+		return err
+	}
+	if err := kv.CheckTable(name); err != nil {
+		return err
+	}
+	tb := t.table(name)
+	if tb.bucket == nil {
+		return nil
+	}
+	t.wrote = true
+	tb.bucket = nil
+	tb.deleted = false
+	tb.changes++
+	return t.bolt.DeleteBucket([]byte(name))
+}
+
+func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
+	return func(yield func(kv.Pair, error) bool) {
+		if err := kv.CheckTable(name); err != nil {
+			yield(kv.Pair{}, err)
+			return
+		}
+		var (
+			cursor *bbolt.Cursor
+			last   []byte // our own copy: writing may move the driver's bytes
+			k, v   []byte
+			seen   = -1 // the table's changes when the cursor was placed
+		)
+		for {
+			if err := t.usable(false); err != nil {
+				yield(kv.Pair{}, err)
+				return
+			}
+			tb := t.table(name)
+			if tb.bucket == nil {
+				return
+			}
+			switch {
+			case cursor == nil || seen != tb.changes:
+				cursor, seen = tb.bucket.Cursor(), tb.changes
+				k, v = tb.place(cursor, r, last)
+			case r.Reverse:
+				k, v = tb.prev(cursor, last)
+			default:
+				k, v = cursor.Next()
+			}
+			if k == nil || !r.Reverse && r.End != nil && bytes.Compare(k, r.End) >= 0 ||
+				r.Reverse && bytes.Compare(k, r.Start) < 0 {
+				return
+			}
+			if t.bolt.Writable() { // a view doesn't lose its place
+				last = append(last[:0], k...)
+			}
+			if v == nil {
+				v = []byte{}
+			}
+			if !yield(kv.Pair{Key: k, Value: v}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// pastAll sorts behind every key.
+var pastAll = bytes.Repeat([]byte{0xFF}, kv.MaxKey+1)
+
+// place puts the cursor on the first pair of the range, or on the one after
+// last in the scan's direction. An empty last is none: no key is empty.
+func (tb *table) place(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
+	if r.Reverse {
+		below := r.End
+		switch {
+		case len(last) > 0:
+			below = last
+		case below == nil:
+			below = pastAll // Last never ends where all pages are empty
+		case len(below) == 0:
+			return nil, nil // nothing sorts before the empty key
+		}
+		c.Seek(below)
+		return tb.prev(c, below)
+	}
+	from := r.Start
+	if len(last) > 0 {
+		from = last
+	}
+	if len(from) == 0 {
+		return c.First()
+	}
+	k, v = c.Seek(from)
+	if len(last) > 0 && bytes.Equal(k, last) {
+		return c.Next()
+	}
+	return k, v
+}
+
+// prev moves the cursor to the last pair below a key, which is where it stands.
+// On a page emptied in this transaction bbolt's Prev gives nil as if the table
+// began there (its Next goes over it); only the first key tells the two apart.
+func (tb *table) prev(c *bbolt.Cursor, below []byte) (k, v []byte) {
+	if k, v = c.Prev(); k != nil || !tb.deleted {
+		return k, v
+	}
+	if first, _ := tb.bucket.Cursor().First(); first == nil || bytes.Compare(first, below) >= 0 {
+		return nil, nil
+	}
+	for k == nil {
+		k, v = c.Prev()
+	}
+	return k, v
+}

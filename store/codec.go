@@ -1,0 +1,106 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// The first byte of a stored record: what made the bytes, and a bit for
+// compression. A new codec takes a new number; old bytes stay readable.
+const (
+	markJSON   = 0x01
+	markOwn    = 0x02 // the table's Codec
+	markPacked = 0x80 // s2 block
+)
+
+const (
+	packFrom  = 1 << 10  // smaller records are not worth compressing
+	maxRecord = 32 << 20 // bytes after decompression
+)
+
+// codec turns a record into bytes and back.
+type codec[R any] struct {
+	mark   byte
+	encode func(*R) ([]byte, error)
+	decode func([]byte, *R) error
+}
+
+func jsonCodec[R any]() codec[R] {
+	return codec[R]{
+		mark:   markJSON,
+		encode: func(r *R) ([]byte, error) { return json.Marshal(r) },
+		decode: func(b []byte, r *R) error { return json.Unmarshal(b, r) },
+	}
+}
+
+// pack frames encoded bytes for the driver.
+func pack(mark byte, plain []byte) ([]byte, error) {
+	if len(plain) > maxRecord {
+		return nil, fmt.Errorf("%w: a record of %d bytes, at most %d; keep it as a blob", ErrTooLarge, len(plain), maxRecord)
+	}
+	if len(plain) >= packFrom {
+		out := make([]byte, 1+s2.MaxEncodedLen(len(plain)))
+		out[0] = mark | markPacked
+		n := len(s2.Encode(out[1:], plain))
+		if n < len(plain)-len(plain)/10 {
+			return out[: 1+n : 1+n], nil
+		}
+	}
+	if len(plain) >= kv.MaxValue {
+		return nil, fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, len(plain))
+	}
+	return append([]byte{mark}, plain...), nil
+}
+
+// unpack undoes pack. plain may be the given bytes.
+func unpack(b []byte) (mark byte, plain []byte, err error) {
+	if len(b) == 0 {
+		return 0, nil, fmt.Errorf("%w: an empty record", ErrCorrupt)
+	}
+	mark, plain = b[0]&^markPacked, b[1:]
+	if b[0]&markPacked != 0 {
+		n, err := s2.DecodedLen(plain)
+		if err != nil || n > maxRecord {
+			return 0, nil, fmt.Errorf("%w: a compressed record of impossible length", ErrCorrupt)
+		}
+		if plain, err = s2.Decode(nil, plain); err != nil {
+			return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+	}
+	if mark != markJSON && mark != markOwn {
+		return 0, nil, fmt.Errorf("%w: a record in the unknown form %#02x", ErrCorrupt, mark)
+	}
+	return mark, plain, nil
+}
+
+func (c codec[R]) marshal(r *R) ([]byte, error) {
+	b, err := c.encode(r)
+	if err != nil {
+		return nil, err
+	}
+	return pack(c.mark, b)
+}
+
+// unmarshal copies what it keeps. A table that got its own codec later still
+// reads the JSON it had.
+func (c codec[R]) unmarshal(b []byte, r *R) error {
+	mark, plain, err := unpack(b)
+	if err != nil {
+		return err
+	}
+	decode := c.decode
+	if mark != c.mark {
+		if mark != markJSON {
+			return fmt.Errorf("%w: a record in a codec this table does not have", ErrCorrupt)
+		}
+		decode = jsonCodec[R]().decode
+	}
+	if err := decode(plain, r); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
+}

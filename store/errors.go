@@ -1,0 +1,59 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// What can go wrong, to be asked with errors.Is.
+var (
+	ErrNotFound  = errors.New("not found")
+	ErrExists    = errors.New("already exists")
+	ErrBadCursor = errors.New("the cursor is not one of this list; begin again without it")
+	ErrNoTenant  = errors.New("the organization is missing")
+	ErrTenant    = errors.New("the record belongs to another organization")
+	ErrNewer     = errors.New("the database is newer than this program")
+	ErrSchema    = errors.New("the schema is not valid")
+	ErrUnknown   = errors.New("unknown table or index")
+
+	ErrLocked   = kv.ErrLocked
+	ErrDiskFull = kv.ErrDiskFull
+	ErrReadOnly = kv.ErrReadOnly
+	ErrCorrupt  = kv.ErrCorrupt
+	ErrClosed   = kv.ErrClosed
+	ErrTxDone   = kv.ErrTxDone
+	ErrTxView   = kv.ErrTxView
+	ErrBadKey   = kv.ErrBadKey
+	ErrTooLarge = kv.ErrTooLarge
+)
+
+// ExistsError is ErrExists with where it was met.
+type ExistsError struct {
+	Table string
+	Index string // empty: the primary key
+}
+
+func (e *ExistsError) Error() string {
+	if e.Index == "" {
+		return fmt.Sprintf("%s: a record with this key already exists", e.Table)
+	}
+	return fmt.Sprintf("%s: another record has the same %s", e.Table, e.Index)
+}
+
+// Is makes it an ErrExists.
+func (e *ExistsError) Is(target error) bool { return target == ErrExists }
+
+// NewerError is ErrNewer with both schema versions.
+type NewerError struct {
+	Database, Program int
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("%v: it has schema version %d, the program knows %d; use a newer program or restore an older backup",
+		ErrNewer, e.Database, e.Program)
+}
+
+// Is makes it an ErrNewer.
+func (e *NewerError) Is(target error) bool { return target == ErrNewer }

@@ -1,0 +1,107 @@
+// Package disk writes files so that a crash or a full disk leaves the old
+// state or the new one, and says in words what a system error means.
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// Explain wraps a full disk and a folder without write permission in
+// kv.ErrDiskFull and kv.ErrReadOnly, and leaves every other error as it is.
+func Explain(err error) error {
+	switch {
+	case err == nil, errors.Is(err, kv.ErrDiskFull), errors.Is(err, kv.ErrReadOnly):
+		return err
+	// EFBIG is a file size limit, EDQUOT a quota: for the user both are "no more room".
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return fmt.Errorf("%w; free some space and try again: %w", kv.ErrDiskFull, err)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; check its owner and permissions: %w", kv.ErrReadOnly, err)
+	}
+	return err
+}
+
+// SyncDir makes names created or removed in dir durable.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" { // a directory can't be synced there
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// WriteTemp makes a file under a free name from what write produces, and syncs
+// it. Nothing is left of a failure.
+func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return Explain(err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(temp)
+			err = Explain(err)
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Move renames a synced file on the same file system and makes the new name
+// durable. A failure leaves path as it was and removes temp.
+func Move(temp, path string) error {
+	if err := os.Rename(temp, path); err != nil {
+		os.Remove(temp)
+		return Explain(err)
+	}
+	return Explain(SyncDir(filepath.Dir(path)))
+}
+
+// Reader stops reading when ctx ends.
+func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// Writer stops writing when ctx ends.
+func Writer(ctx context.Context, w io.Writer) io.Writer { return writer{ctx, w} }
+
+type writer struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w writer) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.w.Write(p)
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Migration brings a database from the version before to Version. Versions rise,
+// from 1. A new database begins at the last one and runs none, so a migration
+// changes what is there and never adds what a new database needs.
+//
+// Apply writes in one transaction with the new version number: a crash or an
+// error leaves the version before. It may use Rewrite, DropTable, RenameTable,
+// and tables whose records did not change their form since; it reads no index.
+type Migration struct {
+	Version int
+	Name    string // in a few words, for the log: "split names"
+	Apply   func(context.Context, *Tx) error
+}
+
+// migrate brings the database to the program's schema.
+func (db *DB) migrate(ctx context.Context) error {
+	fresh, settled, err := db.readMeta(ctx)
+	if err != nil {
+		return err
+	}
+	want := db.schema.Version()
+	if fresh {
+		return db.found(ctx, want)
+	}
+	switch {
+	case db.meta.Format > formatVersion:
+		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewer, db.meta.Format, formatVersion)
+	case db.meta.Schema > want:
+		return &NewerError{Database: db.meta.Schema, Program: want}
+	case db.meta.Schema == want && settled:
+		return nil
+	case db.meta.Schema == want:
+		return db.step(ctx, Migration{Version: want}, true)
+	}
+	// Only the database: a migration doesn't touch blobs.
+	path := filepath.Join(db.dir, dirBackups, fmt.Sprintf("%s-before-schema-%d%s", stamp(db.clock()), want, BackupSuffix))
+	if err := db.backup(ctx, path, false); err != nil {
+		return fmt.Errorf("no backup, so no migration: %w", err)
+	}
+	db.log.InfoContext(ctx, "backup before migration", "path", path, "schema", db.meta.Schema)
+	for _, m := range db.schema.Migrations {
+		if m.Version <= db.meta.Schema {
+			continue
+		}
+		if err := db.step(ctx, m, m.Version == want); err != nil {
+			return fmt.Errorf("migration %d (%s) failed, the database stays at %d: %w", m.Version, m.Name, db.meta.Schema, err)
+		}
+		db.log.InfoContext(ctx, "migrated", "schema", m.Version, "name", m.Name)
+	}
+	return nil
+}
+
+// readMeta finds out what database this is. settled is only meant for one of the
+// program's own version.
+func (db *DB) readMeta(ctx context.Context) (fresh, settled bool, err error) {
+	err = db.View(ctx, func(tx *Tx) error {
+		found, err := tx.getMeta(metaKey, &db.meta)
+		if err != nil {
+			return err
+		}
+		if !found {
+			names, err := tx.kv.Tables()
+			if err == nil && len(names) > 0 {
+				err = fmt.Errorf("%w: the database holds %s but not its own description", ErrUnknown, names[0])
+			}
+			fresh = true
+			return err
+		}
+		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
+			settled, err = db.tables.settled(tx)
+			if !settled {
+				err = nil // settle will say it, if it still is so
+			}
+		}
+		return err
+	})
+	return fresh, settled, err
+}
+
+// found makes a new database.
+func (db *DB) found(ctx context.Context, version int) error {
+	// Two ids of a fair generator hold more chance than a seal needs.
+	m := meta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID()}
+	err := db.Update(ctx, func(tx *Tx) error {
+		if err := tx.putMeta(metaKey, m); err != nil {
+			return err
+		}
+		_, err := db.tables.settle(ctx, tx)
+		return err
+	})
+	if err == nil {
+		db.meta = m
+	}
+	return err
+}
+
+// step runs one migration, or none where m has nothing to apply, and after the
+// last one makes the indexes right, all in one transaction.
+func (db *DB) step(ctx context.Context, m Migration, last bool) error {
+	next := db.meta
+	next.Schema = m.Version
+	var rebuilt []string
+	err := db.Update(ctx, func(tx *Tx) error {
+		if m.Apply != nil {
+			if err := m.Apply(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if err := tx.putMeta(metaKey, next); err != nil {
+			return err
+		}
+		var err error
+		if last {
+			rebuilt, err = db.tables.settle(ctx, tx)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	db.meta = next
+	for _, t := range rebuilt {
+		db.log.InfoContext(ctx, "indexes built", "table", t)
+	}
+	return nil
+}
+
+// stamp is a moment as part of a file name, in order.
+func stamp(t time.Time) string { return t.UTC().Format("20060102T150405.000Z") }

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Event tells what a transaction did, to whoever acts on it afterwards.
+type Event struct {
+	Sequence       int64           `json:"sequence"` // given by Append: rising, without gaps
+	ID             string          `json:"id"`       // given by Append where empty; the same in every delivery
+	Topic          string          `json:"topic"`
+	OrganizationID string          `json:"organization_id,omitempty"` // empty: of no organization
+	Time           time.Time       `json:"time"`                      // given by Append where zero
+	Payload        json.RawMessage `json:"payload,omitempty"`
+}
+
+// Outbox holds events from the transaction that made them until every consumer
+// has done its work. A consumer asks for Next, works outside the transaction,
+// then says Ack; one that crashed in between meets the same events again.
+var Outbox outbox
+
+type outbox struct{}
+
+type reader struct {
+	Consumer string `json:"consumer"`
+	Done     int64  `json:"done"` // sequence of the last event it is through with
+}
+
+const outboxSequence = "_outbox"
+
+var (
+	outboxEvents  = NewTable("_outbox", func(e *Event) Key { return K(e.Sequence) })
+	outboxReaders = NewTable("_outbox_readers", func(r *reader) Key { return K(r.Consumer) })
+)
+
+// Append adds the event to the transaction and returns it as it is kept.
+func (outbox) Append(tx *Tx, e Event) (Event, error) {
+	if e.Topic == "" {
+		return Event{}, errors.New("outbox: an event needs a topic")
+	}
+	var err error
+	if e.Sequence, err = tx.NextSequence(outboxSequence); err != nil {
+		return Event{}, fmt.Errorf("outbox: %w", err)
+	}
+	if e.ID == "" {
+		e.ID = tx.NewID()
+	}
+	if e.Time.IsZero() {
+		e.Time = tx.Now()
+	}
+	return e, outboxEvents.Insert(tx, &e)
+}
+
+// Next returns up to limit events the consumer is not through with, in order. A
+// consumer that was never heard of begins with the oldest event there is.
+func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
+	done, err := outboxDone(tx, consumer)
+	if err != nil {
+		return nil, err
+	}
+	var events []Event
+	if limit <= 0 {
+		return nil, nil
+	}
+	for e, err := range outboxEvents.Scan(tx, From(done+1)) {
+		if err != nil {
+			return nil, err
+		}
+		if events = append(events, e); len(events) == limit {
+			break
+		}
+	}
+	return events, nil
+}
+
+// Ack says that the consumer is through with every event up to sequence. Going
+// back does nothing; an event that was not written yet is refused.
+func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
+	done, err := outboxDone(tx, consumer)
+	if err != nil || sequence <= done {
+		return err
+	}
+	last, err := tx.lastSequence(outboxSequence)
+	if err != nil {
+		return err
+	}
+	if sequence > last {
+		return fmt.Errorf("outbox: %w: event %d, the last one is %d", ErrNotFound, sequence, last)
+	}
+	return outboxReaders.Put(tx, &reader{Consumer: consumer, Done: sequence})
+}
+
+// Behind returns how many events the consumer is not through with.
+func (outbox) Behind(tx *Tx, consumer string) (int64, error) {
+	done, err := outboxDone(tx, consumer)
+	if err != nil {
+		return 0, err
+	}
+	last, err := tx.lastSequence(outboxSequence)
+	return last - done, err
+}
+
+// Prune deletes up to limit events from before the given time that all these
+// consumers are through with, oldest first, and returns how many. consumers are
+// all the program has: another one would lose its events.
+func (outbox) Prune(tx *Tx, before time.Time, limit int, consumers ...string) (int, error) {
+	if len(consumers) == 0 {
+		return 0, errors.New("outbox: pruning needs the names of all consumers")
+	}
+	through := int64(-1)
+	for _, c := range consumers {
+		done, err := outboxDone(tx, c)
+		if err != nil {
+			return 0, err
+		}
+		if through < 0 || done < through {
+			through = done
+		}
+	}
+	n := 0
+	for e, err := range outboxEvents.Scan(tx, Through(through)) {
+		if err != nil {
+			return n, err
+		}
+		if n >= limit || !e.Time.Before(before) {
+			break
+		}
+		if err := outboxEvents.Delete(tx, e.Sequence); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func outboxDone(tx *Tx, consumer string) (int64, error) {
+	if consumer == "" {
+		return 0, errors.New("outbox: a consumer needs a name")
+	}
+	r, err := outboxReaders.Get(tx, consumer)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return r.Done, err
+}

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"archive/tar"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/internal/disk"
+)
+
+// Restore puts the backup at path into the data folder o.Dir, which must not be
+// in use (ErrLocked). A database that is there is kept beside the backups, under
+// a name that begins with its date; blobs that are there stay. Everything is
+// checked before the database is replaced, in one step: a failure leaves the
+// folder as it was, but for blobs. A backup of a newer schema is ErrNewer; an
+// older one is migrated by the next Open. Only service.db is restored: o.Driver
+// is not used.
+func Restore(ctx context.Context, path string, o Options) (Manifest, error) {
+	m, err := restore(ctx, path, o)
+	if err != nil {
+		return m, fmt.Errorf("restore of %s: %w", path, err)
+	}
+	return m, nil
+}
+
+func restore(ctx context.Context, path string, o Options) (Manifest, error) {
+	if err := o.check(); err != nil {
+		return Manifest{}, err
+	}
+	if o.Driver != nil {
+		return Manifest{}, errors.New("this driver's database is restored with its own tools")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer f.Close()
+	if err := makeLayout(o.Dir); err != nil {
+		return Manifest{}, err
+	}
+	target := filepath.Join(o.Dir, fileDatabase)
+	release, err := hold(ctx, target, o)
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer release()
+
+	z, err := zstd.NewReader(disk.Reader(ctx, f), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer z.Close()
+	r := restorer{tar: tar.NewReader(z), o: o, database: filepath.Join(o.Dir, dirTemp, o.NewID())}
+	defer os.Remove(r.database)
+	if err := r.run(ctx); err != nil {
+		return r.manifest, err
+	}
+	if err := bolt.Check(ctx, r.database); err != nil {
+		return r.manifest, err
+	}
+	if err := setAside(target, o); err != nil {
+		return r.manifest, err
+	}
+	if runtime.GOOS == "windows" { // an open file can't be replaced there
+		release()
+	}
+	return r.manifest, disk.Move(r.database, target)
+}
+
+// hold takes the lock of the database that is to be replaced. A damaged one is
+// why people restore: it is no hindrance.
+func hold(ctx context.Context, target string, o Options) (release func(), err error) {
+	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	old, err := bolt.Open(ctx, target, bolt.Options{LockTimeout: o.LockTimeout})
+	if errors.Is(err, ErrCorrupt) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() { old.Close() }, nil
+}
+
+// setAside gives the old database a second name, so that there is a database at
+// every moment.
+func setAside(target string, o Options) error {
+	aside := filepath.Join(o.Dir, dirBackups, stamp(o.Clock())+"-before-restore.db")
+	err := os.Link(target, aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil { // a file system without hard links
+		err = os.Rename(target, aside)
+	}
+	if err != nil {
+		return disk.Explain(err)
+	}
+	return disk.SyncDir(filepath.Dir(aside))
+}
+
+type restorer struct {
+	tar      *tar.Reader
+	o        Options
+	database string // where the database goes first
+	manifest Manifest
+}
+
+// run unpacks the entries, in the order a backup has them.
+func (r *restorer) run(ctx context.Context) error {
+	if err := r.readManifest(); err != nil {
+		return err
+	}
+	if _, err := r.next(entryDatabase); err != nil {
+		return err
+	}
+	if err := disk.WriteTemp(r.database, 0o600, r.copy); err != nil {
+		return err
+	}
+	blobs := Blobs{
+		dir:   filepath.Join(r.o.Dir, dirBlobs),
+		temp:  func() string { return filepath.Join(r.o.Dir, dirTemp, r.o.NewID()) },
+		clock: r.o.Clock,
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name, err := r.next("")
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.blob(&blobs, name); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *restorer) readManifest() error {
+	if _, err := r.next(entryManifest); err != nil {
+		return err
+	}
+	b, err := io.ReadAll(io.LimitReader(r.tar, maxManifest))
+	if err != nil {
+		return damaged(err)
+	}
+	if err := json.Unmarshal(b, &r.manifest); err != nil {
+		return damaged(err)
+	}
+	switch m := r.manifest; {
+	case m.Format > backupFormat:
+		return fmt.Errorf("%w: its backup format is %d, this program knows %d", ErrNewer, m.Format, backupFormat)
+	case m.Format < 1:
+		return fmt.Errorf("%w: it is not a backup", ErrCorrupt)
+	case m.Schema > r.o.Schema.Version():
+		return &NewerError{Database: m.Schema, Program: r.o.Schema.Version()}
+	}
+	return nil
+}
+
+// blob unpacks one and refuses it where its name is not that of its content.
+func (r *restorer) blob(blobs *Blobs, name string) error {
+	sha, found := strings.CutPrefix(name, entryBlobs)
+	if !found || !isSHA(sha) {
+		return fmt.Errorf("%w: it holds %.80q, which no backup has", ErrCorrupt, name)
+	}
+	temp, h, n := blobs.temp(), sha256.New(), int64(0)
+	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
+		n, err = io.Copy(io.MultiWriter(w, h), r.tar)
+		if err == nil && hex.EncodeToString(h.Sum(nil)) != sha {
+			err = fmt.Errorf("%w: blob %s has other content", ErrCorrupt, sha)
+		}
+		return err
+	})
+	if err != nil {
+		return damaged(err)
+	}
+	if err := blobs.settle(temp, Blob{SHA256: sha, Size: n}); err != nil {
+		return errors.Join(disk.Explain(err), os.Remove(temp))
+	}
+	return nil
+}
+
+func (r *restorer) copy(w io.Writer) error {
+	_, err := io.Copy(w, r.tar)
+	return damaged(err)
+}
+
+// next goes to the next entry, which must be the wanted one, if any is.
+func (r *restorer) next(want string) (string, error) {
+	h, err := r.tar.Next()
+	if errors.Is(err, io.EOF) && want == "" {
+		return "", io.EOF
+	}
+	if err != nil {
+		return "", damaged(err)
+	}
+	if h.Typeflag != tar.TypeReg || want != "" && h.Name != want {
+		return "", fmt.Errorf("%w: it holds %.80q where %s should be", ErrCorrupt, h.Name, cmp.Or(want, "a blob"))
+	}
+	return h.Name, nil
+}
+
+// damaged marks what can only come from the archive itself.
+func damaged(err error) error {
+	var path *fs.PathError
+	switch {
+	case err == nil, errors.As(err, &path), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrCorrupt):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Schema is what a program keeps: its tables, and the steps that brought older
+// databases to this form. It is a plain value, given to Open.
+type Schema struct {
+	Tables     []AnyTable
+	Migrations []Migration
+}
+
+// Version is the number of the last migration, 0 without any.
+func (s Schema) Version() int {
+	if len(s.Migrations) == 0 {
+		return 0
+	}
+	return s.Migrations[len(s.Migrations)-1].Version
+}
+
+// AnyTable is a *Table or *TenantTable of whatever record.
+type AnyTable interface {
+	Name() string
+	definition() *definition
+}
+
+// definition is what the schema knows of a table without its record type.
+type definition struct {
+	name    string
+	indexes []string // built indexes: "name" or "name unique", sorted
+	err     error    // what was wrong in its declaration
+	reindex func(*Tx) error
+}
+
+// tables is a checked schema: the definitions by name and in name order.
+type tables struct {
+	byName map[string]*definition
+	sorted []*definition
+}
+
+// builtin tables belong to the store itself.
+func builtin() []AnyTable { return []AnyTable{outboxEvents, outboxReaders} }
+
+var (
+	tableName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+	indexName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+)
+
+// Check finds every fault of the schema: invalid or double names, broken
+// declarations, migrations out of order. Errors are ErrSchema.
+func (s Schema) Check() error {
+	_, err := s.check()
+	return err
+}
+
+func (s Schema) check() (*tables, error) {
+	t := &tables{byName: map[string]*definition{}}
+	var faults []error
+	fault := func(format string, a ...any) {
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrSchema}, a...)...))
+	}
+	add := func(own bool, a AnyTable) {
+		if a == nil {
+			fault("a nil table")
+			return
+		}
+		d := a.definition()
+		switch {
+		case !own && !tableName.MatchString(d.name):
+			fault("table name %q: small letters, digits and _, at most 63", d.name)
+		case t.byName[d.name] != nil:
+			fault("two tables are named %s", d.name)
+		case d.err != nil:
+			fault("table %s: %w", d.name, d.err)
+		default:
+			t.byName[d.name] = d
+			t.sorted = append(t.sorted, d)
+		}
+	}
+	for _, a := range builtin() {
+		add(true, a)
+	}
+	for _, a := range s.Tables {
+		add(false, a)
+	}
+	last := 0
+	for _, m := range s.Migrations {
+		if m.Version <= last {
+			fault("migration %d (%s) does not follow %d", m.Version, m.Name, last)
+		}
+		if m.Name == "" || m.Apply == nil {
+			fault("migration %d has no name or nothing to do", m.Version)
+		}
+		last = m.Version
+	}
+	slices.SortFunc(t.sorted, func(a, b *definition) int { return strings.Compare(a.name, b.name) })
+	return t, errors.Join(faults...)
+}
+
+// physical names of the driver's tables.
+const (
+	metaTable      = "_meta"
+	sequencesTable = "_sequences"
+)
+
+func indexTable(table, index string) string { return table + "." + index }
+
+// bareIndex is the name in a built index's description.
+func bareIndex(description string) string {
+	name, _, _ := strings.Cut(description, " ")
+	return name
+}
+
+// settle makes the indexes of the database those of the schema: new, changed and
+// stale ones are built again from their records, gone ones dropped. Then it
+// refuses tables the schema doesn't know. It says which tables it rebuilt.
+func (t *tables) settle(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
+	for _, d := range t.sorted {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var have []string
+		found, err := tx.getMeta(K("indexes", d.name), &have)
+		if err != nil {
+			return nil, err
+		}
+		if found && slices.Equal(have, d.indexes) {
+			continue
+		}
+		for _, ix := range slices.Concat(have, d.indexes) {
+			if err := tx.kv.Drop(indexTable(d.name, bareIndex(ix))); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.reindex(tx); err != nil {
+			return nil, fmt.Errorf("building the indexes of %s: %w", d.name, err)
+		}
+		if err := tx.putMeta(K("indexes", d.name), d.indexes); err != nil {
+			return nil, err
+		}
+		rebuilt = append(rebuilt, d.name)
+	}
+	return rebuilt, t.known(tx)
+}
+
+// settled tells whether settle would have nothing to do.
+func (t *tables) settled(tx *Tx) (bool, error) {
+	for _, d := range t.sorted {
+		var have []string
+		found, err := tx.getMeta(K("indexes", d.name), &have)
+		if err != nil || !found || !slices.Equal(have, d.indexes) {
+			return false, err
+		}
+	}
+	return true, t.known(tx)
+}
+
+// known refuses a database with tables nobody declared: it is another program's,
+// or a migration forgot to drop them.
+func (t *tables) known(tx *Tx) error {
+	names, err := tx.kv.Tables()
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{metaTable: true, sequencesTable: true}
+	for _, d := range t.sorted {
+		known[d.name] = true
+		for _, ix := range d.indexes {
+			known[indexTable(d.name, bareIndex(ix))] = true
+		}
+	}
+	var strange []string
+	for _, n := range names {
+		if !known[n] {
+			strange = append(strange, n)
+		}
+	}
+	if len(strange) > 0 {
+		return fmt.Errorf("%w: the database holds %s, which this program does not declare", ErrUnknown, strings.Join(strange, ", "))
+	}
+	return nil
+}

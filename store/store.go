@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/internal/disk"
+	"github.com/scf-service/service/store/kv"
+)
+
+// Driver is what keeps the tables' bytes; see package kv.
+type Driver = kv.Driver
+
+// Options open a store.
+type Options struct {
+	Dir    string // the data folder; made where it is missing
+	Schema Schema
+
+	Clock func() time.Time // required
+	NewID func() string    // required: unguessable, never the same twice, fit for a file name
+
+	// LockTimeout is how long to wait for another process that has the folder
+	// open; 0 is one second, less is no waiting.
+	LockTimeout time.Duration
+	Logger      *slog.Logger // nil is silent
+
+	// Driver keeps the tables instead of service.db in Dir. The store closes it.
+	Driver Driver
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Dir == "":
+		return errors.New("store: no data folder was given")
+	case o.Clock == nil || o.NewID == nil:
+		return errors.New("store: Clock and NewID are required")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// DB is an open store. It is safe for concurrent use.
+type DB struct {
+	dir    string
+	driver Driver
+	schema Schema
+	tables *tables
+	clock  func() time.Time
+	newID  func() string
+	log    *slog.Logger
+	blobs  *Blobs
+	meta   meta
+}
+
+// meta is the record the database keeps about itself.
+type meta struct {
+	Format  int       `json:"format"` // of this package; see formatVersion
+	Schema  int       `json:"schema"` // version of the last migration
+	Created time.Time `json:"created"`
+	Secret  string    `json:"secret"` // seals cursors
+}
+
+// formatVersion is the version of keys, marks and built-in tables.
+const formatVersion = 1
+
+var metaKey = K("database")
+
+// Layout of the data folder.
+const (
+	fileDatabase = "service.db"
+	dirBlobs     = "blobs"
+	dirBackups   = "backups"
+	dirTemp      = "tmp"
+)
+
+// Open opens the data folder, makes a new database or brings an old one to the
+// program's schema, after a backup. Errors: ErrLocked, ErrNewer, ErrSchema,
+// ErrUnknown, ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	if err := o.check(); err != nil {
+		return nil, errors.Join(err, closeDriver(o.Driver))
+	}
+	tables, err := o.Schema.check()
+	if err != nil {
+		return nil, errors.Join(err, closeDriver(o.Driver))
+	}
+	if err := makeLayout(o.Dir); err != nil {
+		return nil, errors.Join(err, closeDriver(o.Driver))
+	}
+	driver := o.Driver
+	if driver == nil {
+		driver, err = bolt.Open(ctx, filepath.Join(o.Dir, fileDatabase), bolt.Options{LockTimeout: o.LockTimeout, Logger: o.Logger})
+		if err != nil {
+			return nil, err
+		}
+		// The file lock is ours, so nobody is working in tmp.
+		if err := emptyDir(filepath.Join(o.Dir, dirTemp)); err != nil {
+			return nil, errors.Join(disk.Explain(err), driver.Close())
+		}
+	}
+	db := &DB{
+		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
+		clock: o.Clock, newID: o.NewID, log: o.Logger,
+	}
+	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.temp, clock: o.Clock}
+	if err := db.migrate(ctx); err != nil {
+		return nil, errors.Join(err, driver.Close())
+	}
+	return db, nil
+}
+
+func closeDriver(d Driver) error {
+	if d == nil {
+		return nil
+	}
+	return d.Close()
+}
+
+func makeLayout(dir string) error {
+	for _, d := range []string{"", dirBlobs, dirBackups, dirTemp} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return fmt.Errorf("the data folder can't be made: %w", disk.Explain(err))
+		}
+	}
+	return nil
+}
+
+func emptyDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// temp is a free name in tmp.
+func (db *DB) temp() string { return filepath.Join(db.dir, dirTemp, db.newID()) }
+
+// Dir is the data folder.
+func (db *DB) Dir() string { return db.dir }
+
+// Blobs are the store's files.
+func (db *DB) Blobs() *Blobs { return db.blobs }
+
+// SchemaVersion is the version of the open database.
+func (db *DB) SchemaVersion() int { return db.meta.Schema }
+
+// View runs fn over one moment of the database. It may not write, begin another
+// transaction, or wait for anything: while it runs, the file can't shrink.
+func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
+	return db.driver.View(ctx, func(k kv.KV) error {
+		tx := db.begin(ctx, k, false)
+		defer func() { tx.done = true }()
+		return fn(tx)
+	})
+}
+
+// Update runs fn and commits all it wrote, or nothing where fn fails, panics, or
+// ctx ends before. Another Update waits for it, so it may not begin another
+// transaction or do anything slow. A driver may run fn again after a conflict:
+// fn changes nothing outside but what it assigns anew.
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	var after []func()
+	err := db.driver.Update(ctx, func(k kv.KV) error {
+		tx := db.begin(ctx, k, true)
+		defer func() { tx.done = true }()
+		err := fn(tx)
+		after = tx.after
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range after {
+		f()
+	}
+	return nil
+}
+
+func (db *DB) begin(ctx context.Context, k kv.KV, writable bool) *Tx {
+	return &Tx{ctx: ctx, kv: k, db: db, now: db.clock(), writable: writable}
+}
+
+// Close waits for running transactions and gives the data folder free.
+func (db *DB) Close() error { return db.driver.Close() }

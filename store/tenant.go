@@ -1,0 +1,222 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+)
+
+// TenantTable is a Table of which every organization sees only its own part. The
+// organization is the first part of every key, of the indexes too, and a
+// parameter of every method; an empty one is refused with ErrNoTenant, a record
+// of another one with ErrTenant. A unique index is unique in its organization.
+type TenantTable[R any] struct {
+	all          *Table[R]
+	organization func(*R) string
+}
+
+// NewTenantTable declares a table as NewTable does; key and indexes leave the
+// organization out, it is put before them.
+func NewTenantTable[R any](name string, organization func(*R) string, key func(*R) Key, options ...Option[R]) *TenantTable[R] {
+	whole := func(r *R) Key { return tenantKey(organization(r), key(r)) }
+	if organization == nil || key == nil {
+		whole = nil // reported by Open
+	}
+	t := NewTable(name, whole, options...)
+	for _, ix := range t.indexes {
+		within := ix.keys
+		ix.keys = func(r *R) []Key {
+			keys := within(r)
+			for i, k := range keys {
+				keys[i] = tenantKey(organization(r), k)
+			}
+			return keys
+		}
+	}
+	return &TenantTable[R]{all: t, organization: organization}
+}
+
+func tenantKey(org string, k Key) Key {
+	switch {
+	case org == "":
+		return Key{err: ErrNoTenant}
+	case k.IsZero():
+		return Key{err: fmt.Errorf("%w: it has no parts behind the organization", ErrBadKey)}
+	}
+	return K(org).Join(k)
+}
+
+// Name is the table's name in the database.
+func (t *TenantTable[R]) Name() string { return t.all.Name() }
+
+func (t *TenantTable[R]) definition() *definition { return t.all.definition() }
+
+// AcrossTenants is the table with the organization as an ordinary first part of
+// every key: for workers and counts that belong to no organization, never for a
+// request of one.
+func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.all }
+
+// within checks the organization and puts it before the parts of a key.
+func (t *TenantTable[R]) within(org string, key []any) ([]any, error) {
+	if org == "" {
+		return nil, fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+	}
+	return append([]any{org}, key...), nil
+}
+
+// whole is within for a complete key.
+func (t *TenantTable[R]) whole(org string, key []any) ([]any, error) {
+	if len(key) == 0 {
+		return nil, fmt.Errorf("%s: %w: it has no parts behind the organization", t.Name(), ErrBadKey)
+	}
+	return t.within(org, key)
+}
+
+func (t *TenantTable[R]) own(org string, r *R) error {
+	if org == "" {
+		return fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+	}
+	if t.organization(r) != org {
+		return fmt.Errorf("%s: %w", t.Name(), ErrTenant)
+	}
+	return nil
+}
+
+// Get is Table.Get within the organization.
+func (t *TenantTable[R]) Get(tx *Tx, org string, key ...any) (r R, err error) {
+	k, err := t.whole(org, key)
+	if err != nil {
+		return r, err
+	}
+	return t.all.Get(tx, k...)
+}
+
+// Has is Table.Has within the organization.
+func (t *TenantTable[R]) Has(tx *Tx, org string, key ...any) (bool, error) {
+	k, err := t.whole(org, key)
+	if err != nil {
+		return false, err
+	}
+	return t.all.Has(tx, k...)
+}
+
+// Insert is Table.Insert of a record of this organization.
+func (t *TenantTable[R]) Insert(tx *Tx, org string, r *R) error {
+	if err := t.own(org, r); err != nil {
+		return err
+	}
+	return t.all.Insert(tx, r)
+}
+
+// Update is Table.Update of a record of this organization.
+func (t *TenantTable[R]) Update(tx *Tx, org string, r *R) error {
+	if err := t.own(org, r); err != nil {
+		return err
+	}
+	return t.all.Update(tx, r)
+}
+
+// Put is Table.Put of a record of this organization.
+func (t *TenantTable[R]) Put(tx *Tx, org string, r *R) error {
+	if err := t.own(org, r); err != nil {
+		return err
+	}
+	return t.all.Put(tx, r)
+}
+
+// Delete is Table.Delete within the organization.
+func (t *TenantTable[R]) Delete(tx *Tx, org string, key ...any) error {
+	k, err := t.whole(org, key)
+	if err != nil {
+		return err
+	}
+	return t.all.Delete(tx, k...)
+}
+
+// DeleteAll is Table.DeleteAll within the organization; without a prefix it
+// deletes all the organization has in the table.
+func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, error) {
+	k, err := t.within(org, prefix)
+	if err != nil {
+		return 0, err
+	}
+	return t.all.DeleteAll(tx, k...)
+}
+
+// Count is Table.Count within the organization.
+func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
+	k, err := t.within(org, prefix)
+	if err != nil {
+		return 0, err
+	}
+	return t.all.Count(tx, k...)
+}
+
+// Scan is Table.Scan within the organization; the options begin behind it.
+func (t *TenantTable[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
+	options, err := t.narrow(org, options)
+	if err != nil {
+		return failed[R](err)
+	}
+	return t.all.Scan(tx, options...)
+}
+
+// Page is Table.Page within the organization; the prefix begins behind it.
+func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], error) {
+	if org == "" {
+		return Page[R]{}, fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+	}
+	q.Prefix = K(org).Join(q.Prefix)
+	return t.all.Page(tx, q)
+}
+
+func (t *TenantTable[R]) narrow(org string, options []ScanOption) ([]ScanOption, error) {
+	if org == "" {
+		return nil, fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+	}
+	return append([]ScanOption{Prefix(org)}, options...), nil
+}
+
+func failed[R any](err error) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		var none R
+		yield(none, err)
+	}
+}
+
+// TenantBy is the view of a tenant table through one of its indexes.
+type TenantBy[R any] struct {
+	t  *TenantTable[R]
+	by By[R]
+}
+
+// By names an index, as Table.By does.
+func (t *TenantTable[R]) By(index string) TenantBy[R] {
+	return TenantBy[R]{t: t, by: t.all.By(index)}
+}
+
+// Scan is By.Scan within the organization; the options begin behind it.
+func (b TenantBy[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
+	options, err := b.t.narrow(org, options)
+	if err != nil {
+		return failed[R](err)
+	}
+	return b.by.Scan(tx, options...)
+}
+
+// Get is By.Get within the organization.
+func (b TenantBy[R]) Get(tx *Tx, org string, key ...any) (r R, err error) {
+	k, err := b.t.whole(org, key)
+	if err != nil {
+		return r, err
+	}
+	return b.by.Get(tx, k...)
+}
+
+// Count is By.Count within the organization.
+func (b TenantBy[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
+	k, err := b.t.within(org, prefix)
+	if err != nil {
+		return 0, err
+	}
+	return b.by.Count(tx, k...)
+}

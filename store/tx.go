@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// Tx is a transaction: everything read in it is one moment of the database,
+// everything written in it happens together or not at all. It is not safe for
+// concurrent use and is worth nothing after its function has returned.
+type Tx struct {
+	ctx      context.Context
+	kv       kv.KV
+	db       *DB
+	now      time.Time
+	writable bool
+	done     bool
+	after    []func()
+}
+
+// Context is the one the transaction was begun with.
+func (tx *Tx) Context() context.Context { return tx.ctx }
+
+// Now is the moment the transaction began, the same throughout it.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// NewID returns a fresh id.
+func (tx *Tx) NewID() string { return tx.db.newID() }
+
+// Writable tells an Update from a View.
+func (tx *Tx) Writable() bool { return tx.writable }
+
+// AfterCommit calls fn once the transaction is durable, and not where it isn't:
+// to wake a worker, not to do work.
+func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
+
+// NextSequence returns 1, 2, 3… for a name. A number is given again only if the
+// transaction that took it was rolled back.
+func (tx *Tx) NextSequence(name string) (int64, error) {
+	if err := tx.usable(true); err != nil {
+		return 0, err
+	}
+	last, err := tx.lastSequence(name)
+	if err != nil {
+		return 0, err
+	}
+	return last + 1, tx.kv.Put(sequencesTable, K(name).b, binary.BigEndian.AppendUint64(nil, uint64(last+1)))
+}
+
+func (tx *Tx) lastSequence(name string) (int64, error) {
+	b, err := tx.kv.Get(sequencesTable, K(name).b)
+	if err != nil || b == nil {
+		return 0, err
+	}
+	if len(b) != 8 {
+		return 0, fmt.Errorf("sequence %s: %w", name, ErrCorrupt)
+	}
+	return int64(binary.BigEndian.Uint64(b)), nil
+}
+
+// usable refuses an ended transaction, and a view where something is written.
+func (tx *Tx) usable(write bool) error {
+	switch {
+	case tx == nil || tx.done:
+		return ErrTxDone
+	case write && !tx.writable:
+		return ErrTxView
+	}
+	return nil
+}
+
+// use is usable for a table of the schema this database was opened with.
+func (tx *Tx) use(d *definition, write bool) error {
+	if err := tx.usable(write); err != nil {
+		return fmt.Errorf("%s: %w", d.name, err)
+	}
+	if tx.db.tables.byName[d.name] != d {
+		return fmt.Errorf("%w: %s is not in the schema the database was opened with", ErrUnknown, d.name)
+	}
+	return nil
+}
+
+func (tx *Tx) getMeta(k Key, v any) (found bool, err error) {
+	b, err := tx.kv.Get(metaTable, k.b)
+	if err != nil || b == nil {
+		return false, err
+	}
+	_, plain, err := unpack(b)
+	if err == nil {
+		if e := json.Unmarshal(plain, v); e != nil {
+			err = fmt.Errorf("%w: %w", ErrCorrupt, e)
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s %s: %w", metaTable, k, err)
+	}
+	return true, nil
+}
+
+func (tx *Tx) putMeta(k Key, v any) error {
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err := pack(markJSON, plain)
+	if err != nil {
+		return err
+	}
+	return tx.kv.Put(metaTable, k.b, b)
+}
+
+// The rest is for migrations.
+
+// Rewrite gives every record of a table to change, as it was encoded (JSON,
+// unless the table has its own codec), and keeps what comes back; nil deletes
+// the record. Keys stay. The table's indexes are built again when the last
+// migration is through; until then they must not be read.
+func (tx *Tx) Rewrite(table string, change func(old []byte) ([]byte, error)) error {
+	if err := tx.usable(true); err != nil {
+		return err
+	}
+	if err := tx.stale(table); err != nil {
+		return err
+	}
+	for p, err := range tx.kv.Scan(table, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		key := slices.Clone(p.Key)
+		mark, old, err := unpack(p.Value)
+		var fresh []byte
+		if err == nil {
+			fresh, err = change(slices.Clone(old))
+		}
+		if err == nil && fresh == nil {
+			err = tx.kv.Delete(table, key)
+		} else if err == nil {
+			var b []byte
+			if b, err = pack(mark, fresh); err == nil {
+				err = tx.kv.Put(table, key, b)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", table, Key{b: key}, err)
+		}
+	}
+	return nil
+}
+
+// DropTable removes a table with its indexes.
+func (tx *Tx) DropTable(table string) error {
+	if err := tx.usable(true); err != nil {
+		return err
+	}
+	if err := tx.stale(table); err != nil {
+		return err
+	}
+	return tx.kv.Drop(table)
+}
+
+// RenameTable moves all records of a table to a new name that has none.
+func (tx *Tx) RenameTable(from, to string) error {
+	if err := tx.usable(true); err != nil {
+		return err
+	}
+	for _, err := range tx.kv.Scan(to, kv.Range{}) {
+		return errors.Join(err, &ExistsError{Table: to})
+	}
+	for p, err := range tx.kv.Scan(from, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		if err := tx.kv.Put(to, slices.Clone(p.Key), slices.Clone(p.Value)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(tx.DropTable(from), tx.stale(to))
+}
+
+// stale drops a table's indexes and notes that they are to be built.
+func (tx *Tx) stale(table string) error {
+	var have []string
+	if _, err := tx.getMeta(K("indexes", table), &have); err != nil {
+		return err
+	}
+	for _, ix := range have {
+		if err := tx.kv.Drop(indexTable(table, bareIndex(ix))); err != nil {
+			return err
+		}
+	}
+	return tx.kv.Delete(metaTable, K("indexes", table).b)
+}
