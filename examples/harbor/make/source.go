@@ -54,7 +54,7 @@ var (
 	headingLine = regexp.MustCompile(`^(#{1,3}) (.+)$`)
 	bulletLine  = regexp.MustCompile(`^- (.+)$`)
 	numberLine  = regexp.MustCompile(`^\d+\. (.+)$`)
-	ruleLine    = regexp.MustCompile(`^\|[-| ]+\|$`)
+	ruleLine    = regexp.MustCompile(`^\|[-| ]*-[-| ]*\|$`)
 )
 
 // parse reads a text; an error names the line.
