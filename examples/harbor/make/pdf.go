@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"codeberg.org/go-pdf/fpdf"
+)
+
+// Millimetres on A4.
+const (
+	pdfMargin = 22.0
+	pdfWidth  = 210 - 2*pdfMargin
+	pdfLine   = 5.2
+	pdfRow    = 4.5
+	pdfIndent = 7.0
+	pdfBottom = 297 - 24.0
+)
+
+// pdfPage draws blocks from the top of the page down.
+type pdfPage struct {
+	*fpdf.Fpdf
+	encode func(string) string // to the code page of the built-in fonts
+}
+
+// writePDF makes a PDF with bookmarks for its headings and numbered pages. Only
+// the fonts every reader has are used, and streams stay uncompressed, so that
+// the bytes don't depend on the version of a compressor.
+func writePDF(doc *document) ([]byte, error) {
+	f := fpdf.New("P", "mm", "A4", "")
+	p := &pdfPage{f, f.UnicodeTranslatorFromDescriptor("")}
+	p.SetCompression(false)
+	p.SetCatalogSort(true)
+	p.SetCreationDate(doc.date)
+	p.SetModificationDate(doc.date)
+	p.SetTitle(doc.title, true)
+	p.SetAuthor(doc.author, true)
+	p.SetMargins(pdfMargin, 20, pdfMargin)
+	p.SetAutoPageBreak(true, 24)
+	p.AliasNbPages("")
+	p.SetFooterFunc(func() {
+		p.SetY(-16)
+		p.SetFont("Helvetica", "", 8)
+		p.SetTextColor(91, 103, 112)
+		p.CellFormat(pdfWidth-30, 5, p.encode(doc.footer), "T", 0, "L", false, 0, "")
+		p.CellFormat(30, 5, fmt.Sprintf("Page %d of {nb}", p.PageNo()), "T", 0, "R", false, 0, "")
+		p.SetTextColor(0, 0, 0)
+	})
+	p.AddPage()
+	for _, b := range doc.blocks {
+		p.draw(b)
+	}
+	var buf bytes.Buffer
+	if err := p.Output(&buf); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func (p *pdfPage) draw(b block) {
+	switch b.kind {
+	case heading:
+		p.heading(b)
+	case paragraph:
+		p.flow(b.text)
+		p.Ln(pdfLine + 2)
+	case bullets, numbers:
+		for i, item := range b.items {
+			mark := "•"
+			if b.kind == numbers {
+				mark = fmt.Sprintf("%d.", i+1)
+			}
+			p.item(mark, item)
+		}
+		p.Ln(1.5)
+	case table:
+		p.table(b.rows)
+	}
+}
+
+func (p *pdfPage) heading(b block) {
+	size := map[int]float64{1: 19, 2: 13, 3: 11}[b.level]
+	p.need(32) // a heading keeps some lines of its text beside it
+	if b.level > 1 {
+		p.Ln(2)
+	}
+	p.Bookmark(b.text, b.level-1, -1)
+	p.SetFont("Helvetica", "B", size)
+	p.SetTextColor(31, 59, 87)
+	p.MultiCell(pdfWidth, size*0.48, p.encode(b.text), "", "L", false)
+	p.SetTextColor(0, 0, 0)
+	p.Ln(2)
+}
+
+// flow writes text from the current place, bold where marked.
+func (p *pdfPage) flow(text string) {
+	for _, s := range spans(text) {
+		weight := ""
+		if s.bold {
+			weight = "B"
+		}
+		p.SetFont("Helvetica", weight, 10)
+		p.Write(pdfLine, p.encode(s.text))
+	}
+}
+
+func (p *pdfPage) item(mark, text string) {
+	p.need(pdfLine)
+	p.SetFont("Helvetica", "", 10)
+	p.CellFormat(pdfIndent, pdfLine, p.encode(mark), "", 0, "L", false, 0, "")
+	p.SetLeftMargin(pdfMargin + pdfIndent)
+	p.flow(text)
+	p.SetLeftMargin(pdfMargin)
+	p.Ln(pdfLine + 0.8)
+}
+
+// table draws rows that are never cut by a page, and its header again on each page.
+func (p *pdfPage) table(rows [][]string) {
+	widths := columnWidths(rows, pdfWidth)
+	p.SetDrawColor(191, 199, 209)
+	for i, cells := range rows {
+		lines, height := p.wrap(cells, widths, i == 0)
+		if p.GetY()+height > pdfBottom {
+			p.AddPage()
+			if i > 0 {
+				head, h := p.wrap(rows[0], widths, true)
+				p.row(head, widths, h, true)
+				p.tableFont(false)
+			}
+		}
+		p.row(lines, widths, height, i == 0)
+	}
+	p.Ln(4)
+}
+
+// wrap breaks each cell into lines that fit its column, and gives the row's height.
+func (p *pdfPage) wrap(cells []string, widths []float64, header bool) (lines [][]string, height float64) {
+	p.tableFont(header)
+	most := 1
+	for col, text := range cells {
+		var cell []string
+		for _, line := range p.SplitLines([]byte(p.encode(plain(text))), widths[col]-1) {
+			cell = append(cell, string(line))
+		}
+		lines = append(lines, cell)
+		most = max(most, len(cell))
+	}
+	return lines, float64(most)*pdfRow + 1.6
+}
+
+func (p *pdfPage) row(lines [][]string, widths []float64, height float64, header bool) {
+	p.tableFont(header)
+	p.SetFillColor(220, 228, 236)
+	x, y := pdfMargin, p.GetY()
+	style := "D"
+	if header {
+		style = "DF"
+	}
+	for col, cell := range lines {
+		p.Rect(x, y, widths[col], height, style)
+		for i, line := range cell {
+			p.SetXY(x, y+0.8+float64(i)*pdfRow)
+			p.CellFormat(widths[col], pdfRow, line, "", 0, "L", false, 0, "")
+		}
+		x += widths[col]
+	}
+	p.SetXY(pdfMargin, y+height)
+}
+
+func (p *pdfPage) tableFont(header bool) {
+	weight := ""
+	if header {
+		weight = "B"
+	}
+	p.SetFont("Helvetica", weight, 8.5)
+}
+
+// need begins a new page where less than height is left.
+func (p *pdfPage) need(height float64) {
+	if p.GetY()+height > pdfBottom {
+		p.AddPage()
+	}
+}
