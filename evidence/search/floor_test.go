@@ -112,7 +112,7 @@ func TestRetrievalFloor(t *testing.T) {
 		t.Skip("trains on a whole workbook")
 	}
 	dir := sharedtest.Path(t, "retrieval")
-	m := trained(t, workbook(t, filepath.Join(dir, "train")), embed.Options{Epochs: 0})
+	m := trained(t, workbook(t, filepath.Join(dir, "train")), embed.Options{})
 	for _, b := range benches(t, dir) {
 		b.run(t, m)
 		report(t, b)

@@ -24,7 +24,7 @@ type posting struct {
 
 // BM25's usual constants.
 const (
-	saturation = 1.2
+	saturation = 2.0
 	lengthBias = 0.75
 )
 
@@ -87,6 +87,7 @@ func (p *postings) rarity(living int) float32 {
 type term struct {
 	list   int // -1: no passage holds it
 	weight float32
+	times  float32 // in the query
 }
 
 // terms gives the distinct units of a query with their worth, and the worth of
@@ -98,19 +99,19 @@ func (p *postings) terms(units []words.Token) (terms []term, worth float32) {
 			continue
 		}
 		if i, ok := seen[u.Stem]; ok {
-			// Said again counts a little more, not twice.
-			terms[i].weight *= 1.2
+			terms[i].times++
 			continue
 		}
-		t := term{list: -1, weight: p.rarity(0)}
+		t := term{list: -1, times: 1, weight: p.rarity(0)}
 		if n, ok := p.number[u.Stem]; ok && p.living[n] > 0 {
-			t = term{n, p.rarity(p.living[n])}
+			t.list, t.weight = n, p.rarity(p.living[n])
 		}
 		seen[u.Stem] = len(terms)
 		terms = append(terms, t)
 	}
-	for _, t := range terms {
-		worth += t.weight
+	for i := range terms {
+		terms[i].weight *= terms[i].times
+		worth += terms[i].weight
 	}
 	return terms, worth
 }
