@@ -1,0 +1,127 @@
+package embed
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// A model as bytes, little-endian:
+//
+//	magic "scfembed" · version u16 · dimensions u16 · terms u32
+//	per term: length u8, bytes
+//	per term: dimensions × float32
+//	SHA-256 of all before
+const (
+	magic         = "scfembed"
+	codecVersion  = 1
+	maxDimensions = 4096
+	maxTerms      = 1 << 20
+	maxTerm       = 255
+	headerSize    = len(magic) + 2 + 2 + 4
+)
+
+// ErrModel is wrapped by every error of UnmarshalModel.
+var ErrModel = errors.New("not a usable embedding model; train it again from the catalog")
+
+// MarshalBinary returns the model as bytes: the same model, the same bytes.
+func (m *Model) MarshalBinary() ([]byte, error) {
+	size := headerSize + len(m.rows)*4 + sha256.Size
+	for _, t := range m.terms {
+		size += 1 + len(t)
+	}
+	b := make([]byte, 0, size)
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint16(b, codecVersion)
+	b = binary.LittleEndian.AppendUint16(b, uint16(m.dims))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.terms)))
+	for _, t := range m.terms {
+		b = append(append(b, byte(len(t))), t...)
+	}
+	for _, x := range m.rows {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	sum := sha256.Sum256(b)
+	return append(b, sum[:]...), nil
+}
+
+// UnmarshalModel reads what MarshalBinary wrote. Bytes that are cut, changed, of
+// another version or hold numbers that are not finite are refused with ErrModel;
+// it never allocates more than a few times len(data).
+func UnmarshalModel(data []byte) (*Model, error) {
+	if len(data) < headerSize+sha256.Size || string(data[:len(magic)]) != magic {
+		return nil, fmt.Errorf("%w: no model header", ErrModel)
+	}
+	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
+	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
+		return nil, fmt.Errorf("%w: checksum differs", ErrModel)
+	}
+	return decodeBody(body)
+}
+
+func decodeBody(body []byte) (*Model, error) {
+	le := binary.LittleEndian
+	if v := le.Uint16(body[8:]); v != codecVersion {
+		return nil, fmt.Errorf("%w: version %d, this program reads %d", ErrModel, v, codecVersion)
+	}
+	dims, count := int(le.Uint16(body[10:])), int(le.Uint32(body[12:]))
+	rest := body[headerSize:]
+	if dims == 0 || dims > maxDimensions || count > maxTerms {
+		return nil, fmt.Errorf("%w: %d dimensions, %d terms", ErrModel, dims, count)
+	}
+	if len(rest) < count*(1+4*dims) {
+		return nil, fmt.Errorf("%w: shorter than its %d terms", ErrModel, count)
+	}
+	terms := make([]string, count)
+	seen := make(map[string]bool, count)
+	for i := range terms {
+		if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
+			return nil, fmt.Errorf("%w: cut at term %d", ErrModel, i)
+		}
+		t := string(rest[1 : 1+int(rest[0])])
+		rest = rest[1+len(t):]
+		if t == "" || !utf8.ValidString(t) || strings.Count(t, " ") > 1 || seen[t] {
+			return nil, fmt.Errorf("%w: term %d is empty, doubled or not text", ErrModel, i)
+		}
+		seen[t] = true
+		terms[i] = t
+	}
+	if len(rest) != count*dims*4 {
+		return nil, fmt.Errorf("%w: %d bytes of weights, want %d", ErrModel, len(rest), count*dims*4)
+	}
+	rows := make([]float32, count*dims)
+	for i := range rows {
+		x := math.Float32frombits(le.Uint32(rest[4*i:]))
+		if !(x > -maxWeight && x < maxWeight) {
+			return nil, fmt.Errorf("%w: weight %d is out of range", ErrModel, i)
+		}
+		rows[i] = x
+	}
+	return newModel(dims, terms, rows), nil
+}
+
+// maxWeight bounds a weight so that sums of squares stay finite.
+const maxWeight = 1e6
+
+func (m *Model) fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d\n", codecVersion, m.dims)
+	for _, t := range m.terms {
+		fmt.Fprintln(h, t)
+	}
+	buf := make([]byte, 0, 4*m.dims)
+	for i := 0; i < len(m.rows); i += m.dims {
+		buf = buf[:0]
+		for _, x := range m.rows[i : i+m.dims] {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
+		}
+		h.Write(buf)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}

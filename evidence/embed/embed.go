@@ -1,0 +1,78 @@
+// Package embed turns text into vectors whose closeness is closeness of meaning.
+// The built-in embedder needs no download: it is trained, in seconds and always
+// to the same result, on the texts of the catalog that an installation imports,
+// and on a lexicon of our own words. The package must not know about stores,
+// indexes or rankings, and it holds no weights trained on anyone else's text.
+//
+// How the built-in one works:
+//
+//	texts ─▶ stems ─▶ PPMI of stems that stand together ─▶ truncated SVD
+//	      ─▶ rows weighted by rarity, common direction taken out        (start)
+//	      ─▶ softmax over documents: each text should find its document (learned)
+//	text  ─▶ sum of the rows of its stems and bigrams, scaled to length 1
+package embed
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Embedder turns texts into vectors. Each vector has Dimensions numbers and
+// length 1, or is all zeros where the text says nothing the embedder knows.
+type Embedder interface {
+	// Name tells embedders apart: vectors of different names don't compare.
+	Name() string
+	Dimensions() int
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Document is one thing that texts are about, such as a control.
+type Document struct {
+	ID string
+	// Texts says the same in several ways. The first two, title and description,
+	// are what the document itself is found by; the others (question, objectives,
+	// maturity lines) are ways to ask for it. A text may stand at many documents.
+	Texts []string
+	// Codes are what others call it, as "framework:code". Documents that share
+	// codes are close.
+	Codes []string
+}
+
+// Pair is a text known to ask for documents, such as a requirement with its controls.
+type Pair struct {
+	Text    string
+	IDs     []string  // documents of the corpus; unknown ones are passed over
+	Weights []float32 // one per id, larger is closer; nil for equal weights
+}
+
+// Corpus is what a model is trained on.
+type Corpus struct {
+	Documents []Document
+	Pairs     []Pair
+}
+
+func dot(a, b []float32) float32 {
+	return blas32.Dot(blas32.Vector{N: len(a), Data: a, Inc: 1}, blas32.Vector{N: len(b), Data: b, Inc: 1})
+}
+
+// axpy adds alpha·x to y.
+func axpy(alpha float32, x, y []float32) {
+	blas32.Axpy(alpha, blas32.Vector{N: len(x), Data: x, Inc: 1}, blas32.Vector{N: len(y), Data: y, Inc: 1})
+}
+
+func scale(alpha float32, x []float32) {
+	for i := range x {
+		x[i] *= alpha
+	}
+}
+
+// normalise scales x to length 1 and returns its length; zero stays zero.
+func normalise(x []float32) float32 {
+	n := float32(math.Sqrt(float64(dot(x, x))))
+	if n > 0 {
+		scale(1/n, x)
+	}
+	return n
+}

@@ -1,0 +1,182 @@
+package embed
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+const (
+	batchSize   = 256
+	learnRate   = 2e-3
+	temperature = 0.07
+	dropQuery   = 0.3 // share of a query's words left out, so that no single word decides
+)
+
+// learner moves rows so that each query's vector comes closest to its documents'.
+type learner struct {
+	set  *trainingSet
+	dims int
+	rows []float32
+	rng  *rand.Rand
+
+	grad, first, second []float32 // Adam, as rows
+	touched             []bool
+	step                int
+
+	docs, dDocs       []float32 // vectors of documents and their gradients
+	queries, dQueries []float32
+	logits            []float32
+}
+
+func learn(ctx context.Context, set *trainingSet, rows []float32, o Options, rng *rand.Rand, bar *progress) error {
+	d := o.Dimensions
+	l := &learner{
+		set: set, dims: d, rows: rows, rng: rng,
+		grad: make([]float32, len(rows)), first: make([]float32, len(rows)), second: make([]float32, len(rows)),
+		touched: make([]bool, len(set.vocab.terms)),
+		docs:    make([]float32, len(set.anchors)*d), dDocs: make([]float32, len(set.anchors)*d),
+		queries: make([]float32, batchSize*d), dQueries: make([]float32, batchSize*d),
+		logits: make([]float32, batchSize*len(set.anchors)),
+	}
+	order := make([]int, len(set.queries))
+	for i := range order {
+		order[i] = i
+	}
+	total := set.steps(o.Epochs)
+	for range o.Epochs {
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for from := 0; from < len(order); from += batchSize {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			// The rate falls to a tenth, so that the end is calm.
+			rate := learnRate * (1 - 0.9*float64(l.step)/float64(total))
+			l.batch(order[from:min(from+batchSize, len(order))], rate)
+			bar.add(1)
+		}
+	}
+	return nil
+}
+
+func (l *learner) batch(order []int, rate float64) {
+	d, n, b := l.dims, len(l.set.anchors), len(order)
+	docTerms := make([][]weighted, n)
+	docLength := make([]float32, n)
+	for i, a := range l.set.anchors {
+		docTerms[i] = tally(l.drop(a, 0.3))
+	}
+	queryTerms := make([][]weighted, b)
+	queryLength := make([]float32, b)
+	for i, q := range order {
+		queryTerms[i] = tally(l.drop(l.set.queries[q].terms, dropQuery))
+	}
+	l.encode(docTerms, l.docs, docLength)
+	l.encode(queryTerms, l.queries, queryLength)
+
+	docs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.docs}
+	queries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.queries[:b*d]}
+	logits := blas32.General{Rows: b, Cols: n, Stride: n, Data: l.logits[:b*n]}
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1/temperature, queries, docs, 0, logits)
+	parallel(b, func(from, to int) {
+		for i := from; i < to; i++ {
+			softmaxError(logits.Data[i*n:(i+1)*n], l.set.queries[order[i]].targets, 1/float32(b))
+		}
+	})
+	dQueries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.dQueries[:b*d]}
+	dDocs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.dDocs}
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1/temperature, logits, docs, 0, dQueries)
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1/temperature, logits, queries, 0, dDocs)
+	l.back(docTerms, l.docs, l.dDocs, docLength)
+	l.back(queryTerms, l.queries, l.dQueries, queryLength)
+	l.adam(rate)
+}
+
+// drop leaves out a share of terms, but never all.
+func (l *learner) drop(terms []int32, share float32) []int32 {
+	out := make([]int32, 0, len(terms))
+	for _, t := range terms {
+		if l.rng.Float32() >= share {
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 && len(terms) > 0 {
+		out = append(out, terms[l.rng.IntN(len(terms))])
+	}
+	return out
+}
+
+func (l *learner) encode(terms [][]weighted, to, length []float32) {
+	d := l.dims
+	parallel(len(terms), func(from, end int) {
+		for i := from; i < end; i++ {
+			v := to[i*d : (i+1)*d]
+			clear(v)
+			for _, t := range terms[i] {
+				axpy(t.weight, l.rows[int(t.term)*d:(int(t.term)+1)*d], v)
+			}
+			length[i] = normalise(v)
+		}
+	})
+}
+
+// softmaxError replaces logits by (softmax − aims) · share.
+func softmaxError(logits []float32, aims []target, share float32) {
+	largest := logits[0]
+	for _, x := range logits {
+		largest = max(largest, x)
+	}
+	var sum float32
+	for i, x := range logits {
+		e := float32(math.Exp(float64(x - largest)))
+		logits[i] = e
+		sum += e
+	}
+	scale(share/sum, logits)
+	for _, t := range aims {
+		logits[t.document] -= t.weight * share
+	}
+}
+
+// back carries the gradients of unit vectors to the rows that made them.
+func (l *learner) back(terms [][]weighted, unit, gradient, length []float32) {
+	d := l.dims
+	for i := range terms {
+		if length[i] == 0 {
+			continue
+		}
+		u, g := unit[i*d:(i+1)*d], gradient[i*d:(i+1)*d]
+		axpy(-dot(u, g), u, g)
+		for _, t := range terms[i] {
+			axpy(t.weight/length[i], g, l.grad[int(t.term)*d:(int(t.term)+1)*d])
+			l.touched[t.term] = true
+		}
+	}
+}
+
+// adam moves the rows that had a gradient, and clears it.
+func (l *learner) adam(rate float64) {
+	const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
+	l.step++
+	t := float64(l.step)
+	r := float32(rate * math.Sqrt(1-math.Pow(beta2, t)) / (1 - math.Pow(beta1, t)))
+	d := l.dims
+	parallel(len(l.touched), func(from, to int) {
+		for i := from; i < to; i++ {
+			if !l.touched[i] {
+				continue
+			}
+			l.touched[i] = false
+			g, m, v, x := l.grad[i*d:(i+1)*d], l.first[i*d:(i+1)*d], l.second[i*d:(i+1)*d], l.rows[i*d:(i+1)*d]
+			for k, gk := range g {
+				m[k] = beta1*m[k] + (1-beta1)*gk
+				v[k] = beta2*v[k] + (1-beta2)*gk*gk
+				x[k] -= r * m[k] / (float32(math.Sqrt(float64(v[k]))) + epsilon)
+				g[k] = 0
+			}
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package embed
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/scf-service/service/evidence/embed/words"
+)
+
+// Model is a trained embedder: a row of numbers for each stem and bigram. It is
+// safe for concurrent use and never changes.
+type Model struct {
+	dims  int
+	terms []string // stems, and bigrams as "first second"
+	rows  []float32
+	name  string
+	index map[string]int32
+	spell spellings
+}
+
+var _ Embedder = (*Model)(nil)
+
+func newModel(dims int, terms []string, rows []float32) *Model {
+	m := &Model{dims: dims, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
+	for i, t := range terms {
+		m.index[t] = int32(i)
+	}
+	m.spell = newSpellings(terms)
+	m.name = fmt.Sprintf("builtin-%d-%s", dims, m.fingerprint())
+	return m
+}
+
+// Name is "builtin-<dimensions>-<hash of the weights>".
+func (m *Model) Name() string { return m.name }
+
+// Dimensions is the length of the vectors.
+func (m *Model) Dimensions() int { return m.dims }
+
+// Len is the number of stems and bigrams that the model knows.
+func (m *Model) Len() int { return len(m.terms) }
+
+// Embed returns a vector of length 1 per text, all zeros for a text without a
+// known word. It fails only when ctx ends.
+func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		if i%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		out[i] = m.embed(text)
+	}
+	return out, nil
+}
+
+func (m *Model) row(i int32) []float32 { return m.rows[int(i)*m.dims : (int(i)+1)*m.dims] }
+
+func (m *Model) embed(text string) []float32 {
+	v := make([]float32, m.dims)
+	ids, unknown := m.look(words.Split(text))
+	sumRows(v, m.rows, ids)
+	for _, stem := range unknown {
+		for _, near := range m.spell.near(stem) {
+			axpy(near.weight*unknownWeight, m.row(near.term), v)
+		}
+	}
+	normalise(v)
+	return v
+}
+
+// unknownWeight is how much a word counts that is only known by its spelling.
+const unknownWeight = 0.5
+
+// look gives the rows of the known stems and bigrams, and the unknown stems.
+func (m *Model) look(tokens []words.Token) (ids []int32, unknown []string) {
+	ids = make([]int32, 0, len(tokens)*3/2)
+	previous := ""
+	var pair []byte
+	for _, t := range tokens {
+		if t.Kind != words.Word {
+			continue
+		}
+		if id, ok := m.index[t.Stem]; ok {
+			ids = append(ids, id)
+		} else {
+			unknown = append(unknown, t.Stem)
+		}
+		if previous != "" {
+			pair = append(append(append(pair[:0], previous...), ' '), t.Stem...)
+			if id, ok := m.index[string(pair)]; ok {
+				ids = append(ids, id)
+			}
+		}
+		previous = t.Stem
+	}
+	return ids, unknown
+}
+
+// sumRows adds the rows of ids to v. A term that stands there often counts by
+// the square root of how often, so that no word drowns a long passage.
+func sumRows(v, rows []float32, ids []int32) {
+	for _, t := range tally(ids) {
+		axpy(t.weight, rows[int(t.term)*len(v):(int(t.term)+1)*len(v)], v)
+	}
+}
+
+type weighted struct {
+	term   int32
+	weight float32
+}
+
+func tally(ids []int32) []weighted {
+	sorted := append([]int32(nil), ids...)
+	sort.Slice(sorted, func(i, j int) bool { return sorted[i] < sorted[j] })
+	var out []weighted
+	for i := 0; i < len(sorted); {
+		j := i
+		for j < len(sorted) && sorted[j] == sorted[i] {
+			j++
+		}
+		out = append(out, weighted{sorted[i], sqrt32(j - i)})
+		i = j
+	}
+	return out
+}

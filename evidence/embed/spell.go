@@ -1,0 +1,90 @@
+package embed
+
+import (
+	"math"
+	"sort"
+	"strings"
+)
+
+// spellings finds known stems that are written much like an unknown one
+// ("microsegment" beside "segment", "authentcate" beside "authenticate").
+type spellings struct {
+	sizes []int // character n-grams per term
+	grams map[string][]int32
+}
+
+const (
+	gramSize    = 4
+	minSpelling = 0.4 // share of n-grams (Dice) from which on two stems are related
+	maxNear     = 5
+	maxPostings = 2000 // an n-gram of more terms than this tells nothing
+)
+
+func newSpellings(terms []string) spellings {
+	s := spellings{sizes: make([]int, len(terms)), grams: make(map[string][]int32)}
+	for i, t := range terms {
+		if strings.IndexByte(t, ' ') >= 0 {
+			continue
+		}
+		grams := charGrams(t)
+		s.sizes[i] = len(grams)
+		for _, g := range grams {
+			s.grams[g] = append(s.grams[g], int32(i))
+		}
+	}
+	return s
+}
+
+// charGrams returns the distinct n-grams of "<stem>".
+func charGrams(stem string) []string {
+	runes := []rune("<" + stem + ">")
+	if len(runes) <= gramSize {
+		return []string{string(runes)}
+	}
+	var out []string
+	seen := make(map[string]bool, len(runes))
+	for i := 0; i+gramSize <= len(runes); i++ {
+		if g := string(runes[i : i+gramSize]); !seen[g] {
+			seen[g] = true
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// near returns the terms closest in spelling, weights adding up to at most 1.
+func (s *spellings) near(stem string) []weighted {
+	grams := charGrams(stem)
+	shared := make(map[int32]int)
+	for _, g := range grams {
+		if p := s.grams[g]; len(p) <= maxPostings {
+			for _, id := range p {
+				shared[id]++
+			}
+		}
+	}
+	var out []weighted
+	for id, n := range shared {
+		if dice := 2 * float32(n) / float32(len(grams)+s.sizes[id]); dice >= minSpelling {
+			out = append(out, weighted{id, dice})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].weight != out[j].weight {
+			return out[i].weight > out[j].weight
+		}
+		return out[i].term < out[j].term
+	})
+	out = out[:min(len(out), maxNear)]
+	for i := range out {
+		out[i].weight /= float32(len(out))
+	}
+	return out
+}
+
+func sqrt32(n int) float32 {
+	if n == 1 {
+		return 1
+	}
+	return float32(math.Sqrt(float64(n)))
+}

@@ -1,0 +1,114 @@
+package embed
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sort"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	oversample = 16
+	iterations = 4
+)
+
+// eigenRows returns dims numbers per row of the symmetric matrix m: its leading
+// eigenvectors scaled by the root of the eigenvalue's size (a truncated SVD),
+// found by subspace iteration from a seeded start. Where m has fewer rows than
+// dims, the rest is zero.
+func eigenRows(ctx context.Context, m *sparse, dims int, rng *rand.Rand) ([]float32, error) {
+	n := len(m.start) - 1
+	width := min(dims+oversample, n)
+	x, y := make([]float32, n*width), make([]float32, n*width)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	basis := make([]float32, n*width) // one basis vector per row: contiguous
+	for range iterations {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.times(x, y, width)
+		transpose(y, basis, n, width)
+		orthonormalise(basis, width, n)
+		transpose(basis, x, width, n)
+	}
+	m.times(x, y, width)
+	transpose(y, x, n, width) // x: m·basis, one vector per row
+	small := mat.NewSymDense(width, nil)
+	for i := range width {
+		for j := i; j < width; j++ {
+			a := dot(basis[i*n:(i+1)*n], x[j*n:(j+1)*n])
+			b := dot(basis[j*n:(j+1)*n], x[i*n:(i+1)*n])
+			small.SetSym(i, j, float64(a+b)/2)
+		}
+	}
+	return rotate(small, basis, n, dims)
+}
+
+// rotate turns the basis to the eigenvectors of small, largest first.
+func rotate(small *mat.SymDense, basis []float32, n, dims int) ([]float32, error) {
+	var eig mat.EigenSym
+	if !eig.Factorize(small, true) {
+		return nil, errors.New("word vectors: the eigenvalues did not converge")
+	}
+	width := small.SymmetricDim()
+	values := eig.Values(nil)
+	var vectors mat.Dense
+	eig.VectorsTo(&vectors)
+	order := make([]int, width)
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return math.Abs(values[order[a]]) > math.Abs(values[order[b]]) })
+	rows := make([]float32, n*dims)
+	column := make([]float32, n)
+	for d := range min(dims, width) {
+		clear(column)
+		for j := range width {
+			axpy(float32(vectors.At(j, order[d])), basis[j*n:(j+1)*n], column)
+		}
+		root := float32(math.Sqrt(math.Abs(values[order[d]])))
+		for i, x := range column {
+			rows[i*dims+d] = x * root
+		}
+	}
+	return rows, nil
+}
+
+func transpose(from, to []float32, rows, cols int) {
+	parallel(rows, func(a, b int) {
+		for i := a; i < b; i++ {
+			for j := range cols {
+				to[j*rows+i] = from[i*cols+j]
+			}
+		}
+	})
+}
+
+// orthonormalise makes count vectors of length n orthogonal (Gram-Schmidt). One
+// that lies in the others becomes zero.
+func orthonormalise(v []float32, count, n int) {
+	var largest float32
+	for i := range count {
+		a := v[i*n : (i+1)*n]
+		largest = max(largest, dot(a, a))
+	}
+	for i := range count {
+		a := v[i*n : (i+1)*n]
+		if dot(a, a) < 1e-8*largest {
+			clear(a) // what is left is rounding
+			continue
+		}
+		normalise(a)
+		parallel(count-i-1, func(from, to int) {
+			for j := i + 1 + from; j < i+1+to; j++ {
+				b := v[j*n : (j+1)*n]
+				axpy(-dot(a, b), a, b)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+)
+
+// Options of training. The zero value is what the product uses.
+type Options struct {
+	Dimensions int    // 0 for 256
+	Seed       uint64 // the same corpus and seed give the same model
+	// Epochs is how often the learned step reads all texts: 0 for 4, below 0 for
+	// none, which leaves word vectors counted from company alone.
+	Epochs int
+	// Progress, if set, hears of steps done, from 0 to total.
+	Progress func(done, total int)
+}
+
+const (
+	defaultDimensions = 256
+	defaultEpochs     = 4
+	rarity            = 1e-3 // SIF: a word with this share of all words counts half
+)
+
+// ErrCorpus is returned for a corpus that nothing can be learned from.
+var ErrCorpus = errors.New("no text to train an embedder on; import a catalog with control texts first")
+
+// Train builds a model from the texts of a corpus and the built-in lexicon. It
+// ends early with the error of ctx, between two steps.
+func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
+	if o.Dimensions == 0 {
+		o.Dimensions = defaultDimensions
+	}
+	if o.Dimensions < 2 || o.Dimensions > maxDimensions {
+		return nil, fmt.Errorf("embedding dimensions must be 2 to %d, not %d", maxDimensions, o.Dimensions)
+	}
+	if o.Epochs == 0 {
+		o.Epochs = defaultEpochs
+	}
+	set, err := prepare(corpus)
+	if err != nil {
+		return nil, err
+	}
+	bar := newProgress(o.Progress, set.steps(max(o.Epochs, 0))+startSteps)
+	rng := rand.New(rand.NewPCG(o.Seed, 0x5c0f))
+	rows, err := startRows(ctx, set, o.Dimensions, rng)
+	if err != nil {
+		return nil, err
+	}
+	bar.add(startSteps)
+	if o.Epochs > 0 {
+		if err := learn(ctx, set, rows, o, rng, bar); err != nil {
+			return nil, err
+		}
+	}
+	m := newModel(o.Dimensions, set.vocab.terms, rows)
+	bar.add(bar.total - bar.done)
+	return m, nil
+}
+
+// startRows counts word vectors: PPMI, truncated SVD, rarity, common direction.
+func startRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {
+	m := ppmi(set.company, set.vocab.stems)
+	rows, err := eigenRows(ctx, m, dims, rng)
+	if err != nil {
+		return nil, err
+	}
+	vocab := set.vocab
+	for i := range vocab.stems {
+		r := rows[i*dims : (i+1)*dims]
+		normalise(r)
+		scale(float32(rarity/(rarity+float64(vocab.count[i])/float64(vocab.total))), r)
+	}
+	rows = append(rows, make([]float32, (len(vocab.terms)-vocab.stems)*dims)...)
+	removeCommon(rows, dims, set)
+	return rows, nil
+}
+
+// removeCommon takes the direction that all texts share out of every row, so
+// that closeness isn't about being a requirement.
+func removeCommon(rows []float32, dims int, set *trainingSet) {
+	var vectors [][]float32
+	for _, q := range set.queries {
+		v := make([]float32, dims)
+		sumRows(v, rows, q.terms)
+		if normalise(v) > 0 {
+			vectors = append(vectors, v)
+		}
+	}
+	common := make([]float32, dims)
+	for _, v := range vectors {
+		axpy(1, v, common)
+	}
+	normalise(common)
+	for range 10 { // power iteration: the first principal direction
+		next := make([]float32, dims)
+		for _, v := range vectors {
+			axpy(dot(v, common), v, next)
+		}
+		normalise(next)
+		common = next
+	}
+	for i := 0; i < len(rows); i += dims {
+		r := rows[i : i+dims]
+		axpy(-dot(r, common), common, r)
+	}
+}
+
+// startSteps is what the counting takes, in steps of the learned part.
+const startSteps = 20
+
+type progress struct {
+	tell        func(done, total int)
+	done, total int
+}
+
+func newProgress(tell func(done, total int), total int) *progress {
+	p := &progress{tell: tell, total: total}
+	p.add(0)
+	return p
+}
+
+func (p *progress) add(n int) {
+	p.done = min(p.done+n, p.total)
+	if p.tell != nil {
+		p.tell(p.done, p.total)
+	}
+}

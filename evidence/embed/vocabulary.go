@@ -1,0 +1,115 @@
+package embed
+
+import (
+	"sort"
+
+	"github.com/scf-service/service/evidence/embed/words"
+)
+
+const (
+	minCount   = 2        // a stem of the corpus seen once has no company to be known by
+	maxVocab   = 60_000   // stems
+	minBigram  = 5        // times two stems follow each other
+	minLift    = 8        // times more often than by chance
+	maxBigrams = 12_000   // kept, the most frequent
+	maxTokens  = 20 << 20 // of all training texts; what exceeds it is refused
+)
+
+// vocabulary numbers the terms of a corpus: stems by frequency, then bigrams.
+type vocabulary struct {
+	terms []string
+	index map[string]int32
+	count []int // how often each term stands in the corpus
+	total int
+	stems int // the first so many terms are stems
+}
+
+// countTerms takes the stems seen often enough, and those that always keep.
+func countTerms(texts [][]string, always map[string]bool) *vocabulary {
+	counts := make(map[string]int)
+	total := 0
+	for _, t := range texts {
+		for _, s := range t {
+			counts[s]++
+		}
+		total += len(t)
+	}
+	v := &vocabulary{index: make(map[string]int32), total: total}
+	for s, n := range counts {
+		if n >= minCount || always[s] {
+			v.terms = append(v.terms, s)
+		}
+	}
+	byCount(v.terms, counts)
+	v.terms = v.terms[:min(len(v.terms), maxVocab)]
+	v.stems = len(v.terms)
+	for _, t := range v.terms {
+		v.index[t] = int32(len(v.index))
+		v.count = append(v.count, counts[t])
+	}
+	v.addBigrams(texts)
+	return v
+}
+
+// addBigrams adds the pairs of stems that stand together far more often than by chance.
+func (v *vocabulary) addBigrams(texts [][]string) {
+	pairs := make(map[[2]int32]int)
+	for _, t := range texts {
+		for i := 1; i < len(t); i++ {
+			a, okA := v.index[t[i-1]]
+			b, okB := v.index[t[i]]
+			if okA && okB && a != b {
+				pairs[[2]int32{a, b}]++
+			}
+		}
+	}
+	counts := make(map[string]int)
+	var bigrams []string
+	for p, n := range pairs {
+		lift := float64(n-minBigram/2) * float64(v.total) / (float64(v.count[p[0]]) * float64(v.count[p[1]]))
+		if n >= minBigram && lift >= minLift {
+			t := v.terms[p[0]] + " " + v.terms[p[1]]
+			bigrams = append(bigrams, t)
+			counts[t] = n
+		}
+	}
+	byCount(bigrams, counts)
+	for _, t := range bigrams[:min(len(bigrams), maxBigrams)] {
+		v.index[t] = int32(len(v.terms))
+		v.terms = append(v.terms, t)
+		v.count = append(v.count, counts[t])
+	}
+}
+
+func byCount(terms []string, counts map[string]int) {
+	sort.Slice(terms, func(i, j int) bool {
+		if counts[terms[i]] != counts[terms[j]] {
+			return counts[terms[i]] > counts[terms[j]]
+		}
+		return terms[i] < terms[j]
+	})
+}
+
+// stemIDs gives the known stems of a text in order, for counting company.
+func (v *vocabulary) stemIDs(stems []string) []int32 {
+	out := make([]int32, 0, len(stems))
+	for _, s := range stems {
+		if id, ok := v.index[s]; ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// termIDs gives stems and bigrams of a text, as Model.look does.
+func (v *vocabulary) termIDs(stems []string) []int32 {
+	out := v.stemIDs(stems)
+	for i := 1; i < len(stems); i++ {
+		if id, ok := v.index[stems[i-1]+" "+stems[i]]; ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func stemsOf(text string) []string { return words.Stems(text) }

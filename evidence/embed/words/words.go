@@ -1,0 +1,276 @@
+// Package words turns text into the units that meaning and keyword search share:
+// lower-cased stems with their place, British and American spelling folded, and
+// codes such as "IAC-06" or "A.5.17" kept whole. It must not know about vectors,
+// documents or rankings, and the same text always gives the same units.
+package words
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Kind tells what a unit is.
+type Kind uint8
+
+const (
+	Word   Kind = iota // a stem that carries meaning
+	Stop               // a word too common to search by; kept for phrases
+	Number             // digits only
+	Code               // a run with a digit and a joiner or a letter: "A.5.17", "AES-256"
+)
+
+// Token is one unit of a text. Start and End are byte offsets in the text as
+// given. A code is followed by the tokens of its parts, which lie inside it.
+type Token struct {
+	Stem       string
+	Start, End int
+	Kind       Kind
+}
+
+const (
+	maxWord = 48 // bytes of a word that are looked at; the rest is noise (base64, URLs)
+	maxCode = 40 // a longer joined run is not a code but a path or a key
+)
+
+// Split returns the units of text in order. Invalid UTF-8 separates words.
+func Split(text string) []Token {
+	s := stemmers.Get().(*stemmer)
+	defer stemmers.Put(s)
+	tokens := make([]Token, 0, len(text)/6+1)
+	for i := 0; i < len(text); {
+		r, size := decode(text[i:])
+		if !isWordRune(r) {
+			i += size
+			continue
+		}
+		if end := codeEnd(text, i); end > 0 {
+			tokens = append(tokens, Token{Stem: foldCode(text[i:end]), Start: i, End: end, Kind: Code})
+			before := len(tokens)
+			tokens = s.split(text, i, end, tokens)
+			if len(tokens) == before+1 && tokens[before].Start == i && tokens[before].End == end {
+				tokens = tokens[:before] // "AES256": the part would be the code again
+			}
+			i = end
+			continue
+		}
+		end := wordEnd(text, i)
+		tokens = s.split(text, i, end, tokens)
+		i = end
+	}
+	return tokens
+}
+
+// Stems returns the stems that carry meaning: neither stop words nor codes nor numbers.
+func Stems(text string) []string {
+	tokens := Split(text)
+	out := make([]string, 0, len(tokens))
+	for _, t := range tokens {
+		if t.Kind == Word {
+			out = append(out, t.Stem)
+		}
+	}
+	return out
+}
+
+func decode(s string) (rune, int) {
+	if c := s[0]; c < utf8.RuneSelf {
+		return rune(c), 1
+	}
+	return utf8.DecodeRuneInString(s)
+}
+
+func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
+}
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+
+func isJoiner(r rune) bool {
+	switch r {
+	case '.', '-', '_', '/', ':', '‐', '‑', '–':
+		return true
+	}
+	return false
+}
+
+// codeEnd returns where the code that starts at i ends, or 0 where none does.
+func codeEnd(text string, i int) int {
+	var digit, letter, joined bool
+	end := i
+	for end < len(text) {
+		r, size := decode(text[end:])
+		if isWordRune(r) {
+			if r >= utf8.RuneSelf {
+				return 0 // codes are written in ASCII
+			}
+			if isDigit(r) {
+				digit = true
+			} else {
+				letter = true
+			}
+			end += size
+			continue
+		}
+		if !isJoiner(r) || end+size >= len(text) {
+			break
+		}
+		if next, _ := decode(text[end+size:]); !isWordRune(next) {
+			break
+		}
+		joined = true
+		end += size
+		if end-i > maxCode {
+			return 0
+		}
+	}
+	if !digit || !letter && !joined || end-i > maxCode {
+		return 0
+	}
+	return end
+}
+
+func foldCode(s string) string {
+	s = strings.ToLower(s)
+	return strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-").Replace(s)
+}
+
+// wordEnd returns the end of the word at i. An apostrophe inside it is part of it.
+func wordEnd(text string, i int) int {
+	first := true
+	for i < len(text) {
+		r, size := decode(text[i:])
+		switch {
+		case isWordRune(r):
+			if !first && isIdeograph(r) {
+				return i
+			}
+			if first && isIdeograph(r) {
+				return i + size
+			}
+		case (r == '\'' || r == '’') && i+size < len(text):
+			if next, _ := decode(text[i+size:]); !unicode.IsLetter(next) {
+				return i
+			}
+		default:
+			return i
+		}
+		first = false
+		i += size
+	}
+	return i
+}
+
+// isIdeograph reports scripts written without spaces, where each sign is a unit.
+func isIdeograph(r rune) bool {
+	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// stemmer holds what stemming needs to be fast; its cache never changes a result.
+type stemmer struct {
+	env   *snowballstem.Env
+	cache map[string]unit
+}
+
+type unit struct {
+	stem string
+	kind Kind
+}
+
+const cacheSize = 1 << 14
+
+var stemmers = sync.Pool{New: func() any {
+	return &stemmer{env: snowballstem.NewEnv(""), cache: make(map[string]unit)}
+}}
+
+func (s *stemmer) split(text string, start, end int, tokens []Token) []Token {
+	for i := start; i < end; {
+		r, size := decode(text[i:])
+		if !isWordRune(r) {
+			i += size
+			continue
+		}
+		stop := min(wordEnd(text, i), end)
+		if u := s.unit(text[i:stop]); u.stem != "" {
+			tokens = append(tokens, Token{Stem: u.stem, Start: i, End: stop, Kind: u.kind})
+		}
+		i = stop
+	}
+	return tokens
+}
+
+func (s *stemmer) unit(word string) unit {
+	if len(word) > maxWord {
+		cut := maxWord
+		for cut > 0 && !utf8.RuneStart(word[cut]) {
+			cut--
+		}
+		word = word[:cut]
+	}
+	if u, ok := s.cache[word]; ok {
+		return u
+	}
+	u := s.stem(word)
+	if len(s.cache) >= cacheSize {
+		clear(s.cache)
+	}
+	s.cache[strings.Clone(word)] = u
+	return u
+}
+
+func (s *stemmer) stem(word string) unit {
+	w := strings.ToLower(word)
+	if !isASCII(w) {
+		w = foldMarks(w)
+	}
+	w = strings.TrimSuffix(w, "'s")
+	w = strings.ReplaceAll(w, "'", "")
+	if w == "" {
+		return unit{}
+	}
+	if strings.IndexFunc(w, func(r rune) bool { return !isDigit(r) }) < 0 {
+		return unit{strings.Clone(w), Number}
+	}
+	if stopWords[w] {
+		return unit{strings.Clone(w), Stop}
+	}
+	w = foldSpelling(w)
+	s.env.SetCurrent(w)
+	english.Stem(s.env)
+	stem := s.env.Current()
+	if stem == "" {
+		stem = w
+	}
+	return unit{strings.Clone(stem), Word}
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// foldMarks takes accents off and writes compatibility forms ("ﬁ", "①") plainly.
+func foldMarks(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(strings.ReplaceAll(s, "’", "'")) {
+		if !unicode.Is(unicode.Mn, r) {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+// IsStop reports a stem that Split gives the kind Stop.
+func IsStop(stem string) bool { return stopWords[stem] }

@@ -1,0 +1,138 @@
+package search
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/philippgille/chromem-go"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// nearest finds the passages whose vectors are closest to a query's. Vectors are
+// of length 1; whoever implements it keeps the slices it is given and never
+// changes them.
+type nearest interface {
+	put(id string, vector []float32)
+	remove(id string)
+	// near returns at most n ids, closest first, and the closeness of the last.
+	// complete says that n was enough to hold every vector.
+	near(ctx context.Context, vector []float32, n int) (ids []string, last float32, complete bool, err error)
+}
+
+// flat holds the vectors by slot, in blocks, so that growing never moves one.
+type flat struct {
+	dims   int
+	blocks [][]float32
+	count  int
+}
+
+const blockRows = 1024
+
+// add appends a copy of v, scaled to length 1, and returns the copy, or nil for
+// no vector. The first vector sets the size.
+func (f *flat) add(v []float32, dims int) []float32 {
+	n := f.count
+	f.count++
+	if dims == 0 {
+		return nil
+	}
+	if f.dims == 0 {
+		f.dims = dims
+	}
+	for len(f.blocks)*blockRows < f.count {
+		f.blocks = append(f.blocks, make([]float32, blockRows*dims))
+	}
+	if len(v) == 0 {
+		return nil
+	}
+	row := f.row(n)
+	copy(row, v)
+	if !unit(row) {
+		return nil
+	}
+	return row
+}
+
+func (f *flat) row(n int) []float32 {
+	if f.dims == 0 || n/blockRows >= len(f.blocks) {
+		return nil
+	}
+	at := n % blockRows * f.dims
+	return f.blocks[n/blockRows][at : at+f.dims : at+f.dims]
+}
+
+// closeness sets to[n] to the cosine of v and the vector at slot n, for all.
+func (f *flat) closeness(ctx context.Context, v, to []float32) error {
+	var wg sync.WaitGroup
+	step := min(runtime.GOMAXPROCS(0), 8)
+	for w := range step {
+		wg.Go(func() {
+			for b := w; b < len(f.blocks) && ctx.Err() == nil; b += step {
+				from := b * blockRows
+				rows := min(blockRows, f.count-from)
+				for i := range rows {
+					to[from+i] = dot(v, f.blocks[b][i*f.dims:(i+1)*f.dims])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}
+
+func dot(a, b []float32) float32 {
+	return blas32.Dot(blas32.Vector{N: len(a), Data: a, Inc: 1}, blas32.Vector{N: len(b), Data: b, Inc: 1})
+}
+
+// unit scales v to length 1; false if it has none.
+func unit(v []float32) bool {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum < 1e-24 {
+		clear(v)
+		return false
+	}
+	inverse := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= inverse
+	}
+	return true
+}
+
+// byChromem is the default: an exact search in memory. Its persistence is not used.
+type byChromem struct{ collection *chromem.Collection }
+
+func newChromem() byChromem {
+	c, err := chromem.NewDB().CreateCollection("passages", nil, nil)
+	if err != nil {
+		panic("chromem refuses a constant name: " + err.Error()) // can't happen without a change of the library
+	}
+	return byChromem{c}
+}
+
+func (c byChromem) put(id string, vector []float32) {
+	// Refused only without an id or vector, which Put has excluded.
+	_ = c.collection.AddDocument(context.Background(), chromem.Document{ID: id, Embedding: vector})
+}
+
+func (c byChromem) remove(id string) { _ = c.collection.Delete(context.Background(), nil, nil, id) }
+
+func (c byChromem) near(ctx context.Context, vector []float32, n int) ([]string, float32, bool, error) {
+	n = min(n, c.collection.Count())
+	if n == 0 {
+		return nil, 0, true, nil
+	}
+	found, err := c.collection.QueryEmbedding(ctx, vector, n, nil, nil)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	ids := make([]string, len(found))
+	for i, r := range found {
+		ids[i] = r.ID
+	}
+	return ids, found[len(found)-1].Similarity, n == c.collection.Count(), nil
+}
