@@ -20,10 +20,10 @@ const (
 // Slug makes a framework's code out of its name or a workbook's header, the same for the
 // spellings that releases used: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
 // 800-53r5" are all nist-800-53-r5. A slug of a slug is the same slug.
-func Slug(header string) string { return knownSlug(plainSlug(header)) }
+func Slug(header string) string { return knownSlug(PlainSlug(header)) }
 
-// plainSlug knows spelling, but no facts about frameworks.
-func plainSlug(header string) string {
+// PlainSlug knows spelling, but no facts about frameworks.
+func PlainSlug(header string) string {
 	s := strings.ToLower(Collapse(header))
 	for _, rule := range spellings {
 		s = rule.from.ReplaceAllString(s, rule.to)
@@ -114,7 +114,7 @@ func AssignCodes(frameworks []Framework) {
 			code = "framework"
 		}
 		if _, twice := taken[code]; twice {
-			if plain := plainSlug(header); plain != "" {
+			if plain := PlainSlug(header); plain != "" {
 				code = plain
 			}
 		}

@@ -11,7 +11,7 @@ func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
 	return nearest(len(s.src.Frameworks), n, func(i int) (string, float64) {
 		f := &s.src.Frameworks[i]
 		score := likeness(want, f.Code)
-		for _, other := range append([]string{plainSlug(f.Name), plainSlug(f.Column)}, f.Aliases...) {
+		for _, other := range append([]string{PlainSlug(f.Name), PlainSlug(f.Column)}, f.Aliases...) {
 			score = max(score, likeness(want, other))
 		}
 		return f.Code, score
