@@ -119,7 +119,7 @@ func (im *importer) readSources(t *table) {
 			continue
 		}
 		im.sources = append(im.sources, focal{
-			row: row + 1, column: header, geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
+			column: header, geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
 			title: catalog.Collapse(t.text(row, title)), url: t.text(row, url),
 		})
 	}
@@ -159,23 +159,15 @@ func (im *importer) nameDomains() {
 	im.src.Domains = nil
 	names := map[string]map[string]int{}
 	var order []string
-	for _, c := range im.columns {
-		if c.role != domainName {
-			continue
+	named, _ := im.columnOf(domainName)
+	for i := range im.src.Controls {
+		prefix := im.src.Controls[i].Domain()
+		if names[prefix] == nil {
+			names[prefix] = map[string]int{}
+			order = append(order, prefix)
 		}
-		for row := 1; row < len(im.main.rows); row++ {
-			code := im.controlAt(row)
-			if code == "" {
-				continue
-			}
-			prefix := catalog.DomainOf(code)
-			if names[prefix] == nil {
-				names[prefix] = map[string]int{}
-				order = append(order, prefix)
-			}
-			if name := catalog.Collapse(im.main.cell(row, c.index)); name != "" {
-				names[prefix][name]++
-			}
+		if name := catalog.Collapse(im.main.cell(im.rows[i], named.index)); name != "" {
+			names[prefix][name]++
 		}
 	}
 	for _, prefix := range order {
@@ -211,19 +203,6 @@ func (im *importer) nameDomains() {
 			im.warn("", "", "domain %s has no controls and was left out", l.Code)
 		}
 	}
-}
-
-// controlAt is the code of the control on a row of the main sheet, empty where there is none.
-func (im *importer) controlAt(row int) string {
-	for _, c := range im.columns {
-		if c.role == controlCode {
-			code := im.main.text(row, c.index)
-			if _, ok := im.byCode[code]; ok {
-				return code
-			}
-		}
-	}
-	return ""
 }
 
 func sortedKeys[V any](m map[string]V) []string {

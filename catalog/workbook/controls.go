@@ -2,11 +2,11 @@ package workbook
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
-	"github.com/scf-service/service/engine/api"
 )
 
 // readMain reads the sheet with the controls and their crosswalk.
@@ -17,13 +17,7 @@ func (im *importer) readMain(ctx context.Context, p part) error {
 	}
 	im.main = s
 	im.settleColumns()
-	var code mainColumn
-	for _, c := range im.columns {
-		if c.role == controlCode {
-			code = c
-		}
-	}
-	var rows []int // the row of each control
+	code, _ := im.columnOf(controlCode)
 	for row := 1; row < len(s.rows); row++ {
 		if s.blank(row) {
 			continue
@@ -41,7 +35,7 @@ func (im *importer) readMain(ctx context.Context, p part) error {
 			return refuse(ErrBadCode, s.name, where, "%q is not a control code such as GOV-01 or AST-02.11", shorten(text))
 		}
 		if before, twice := im.byCode[text]; twice {
-			return refuse(ErrDuplicateCode, s.name, where, "%s is also in %s", text, place(rows[before]+1, code.index+1))
+			return refuse(ErrDuplicateCode, s.name, where, "%s is also in %s", text, place(im.rows[before]+1, code.index+1))
 		}
 		im.byCode[text] = len(im.src.Controls)
 		control, err := im.control(row, text)
@@ -49,14 +43,24 @@ func (im *importer) readMain(ctx context.Context, p part) error {
 			return err
 		}
 		im.src.Controls = append(im.src.Controls, control)
-		rows = append(rows, row)
+		im.rows = append(im.rows, row)
 	}
-	if len(rows) == 0 {
+	if len(im.rows) == 0 {
 		return refuse(ErrNoMainSheet, s.name, "", "the sheet has no controls below its header")
 	}
 	im.storage()
-	im.crosswalk(rows)
+	im.crosswalk()
 	return nil
+}
+
+// columnOf is the first column of a role.
+func (im *importer) columnOf(r role) (mainColumn, bool) {
+	for _, c := range im.columns {
+		if c.role == r {
+			return c, true
+		}
+	}
+	return mainColumn{}, false
 }
 
 // proseRow reports a row that is a note or a total, with no title and description both.
@@ -156,7 +160,12 @@ func (im *importer) extraName(col mainColumn) string {
 
 // mark reads a cell of a column whose cells only say yes.
 func (im *importer) mark(c *catalog.Control, col mainColumn, text, where string) {
-	if !marked(text, c.Code) && text != col.name {
+	if col.role == risk && riskCode.MatchString(text) || col.role == threat && threatCode.MatchString(text) {
+		if text != col.name { // 2022.3 has a row that is shifted by a column
+			im.warn(im.main.name, where, "the cell under %q names %s: taken at its word", col.header, text)
+			col.name = text
+		}
+	} else if !marked(text, c.Code) {
 		im.warn(im.main.name, where, "%q under %q is neither x nor a code: left out", shorten(text), col.header)
 		return
 	}
@@ -168,10 +177,17 @@ func (im *importer) mark(c *catalog.Control, col mainColumn, text, where string)
 	case baseline:
 		c.Baselines = append(c.Baselines, col.name)
 	case risk:
-		c.Risks = append(c.Risks, col.name)
+		c.Risks = appendNew(c.Risks, col.name)
 	case threat:
-		c.Threats = append(c.Threats, col.name)
+		c.Threats = appendNew(c.Threats, col.name)
 	}
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
 }
 
 func (im *importer) weight(text, where string) int {
@@ -210,19 +226,4 @@ func (im *importer) applicabilityOf(sheet, text, where string) []string {
 		}
 	}
 	return out
-}
-
-// evidenceCell notes which evidence requests the main sheet gives a control.
-func (im *importer) evidenceCell(control, text, where string) {
-	if im.mainERL == nil {
-		im.mainERL, im.erlPlaces = map[string][]string{}, map[string]api.ImportWarning{}
-	}
-	im.erlPlaces[control] = api.ImportWarning{Sheet: im.main.name, Cell: where}
-	for _, code := range lines(text) {
-		if catalog.ValidCode(code) {
-			im.warn(im.main.name, where, "%s is a control, not an evidence request: left out", code)
-			continue
-		}
-		im.mainERL[control] = append(im.mainERL[control], code)
-	}
 }

@@ -63,7 +63,7 @@ func (im *importer) content(col int) (codes, prose bool) {
 }
 
 // crosswalk reads every framework column of the controls' rows.
-func (im *importer) crosswalk(rows []int) {
+func (im *importer) crosswalk() {
 	var columns []mainColumn
 	for _, c := range im.columns {
 		if c.role == crosswalk {
@@ -73,19 +73,19 @@ func (im *importer) crosswalk(rows []int) {
 	}
 	catalog.AssignCodes(im.src.Frameworks)
 	for f, c := range columns {
-		im.column(f, c, rows)
+		im.column(f, c)
 	}
 }
 
 // column reads one framework's cells. Requirements come in their natural order.
-func (im *importer) column(f int, c mainColumn, rows []int) {
+func (im *importer) column(f int, c mainColumn) {
 	type link struct {
 		control int
 		code    string
 	}
 	var links []link
 	distinct := map[string]int{}
-	for control, row := range rows {
+	for control, row := range im.rows {
 		raw := im.main.cell(row, c.index)
 		if strings.TrimSpace(raw) == "" {
 			continue
@@ -113,8 +113,8 @@ func (im *importer) column(f int, c mainColumn, rows []int) {
 }
 
 // codes splits a crosswalk cell. The separator is the line break alone: codes hold
-// blanks, commas' neighbours, slashes and brackets. Commas separate in two cells of PCI
-// DSS up to 2020.4, which are told and kept: a faithful import does not guess at ranges.
+// blanks, slashes and brackets. In two cells of PCI DSS up to 2020.4 commas separate,
+// among blanks and ranges; a faithful import does not guess, so they are told and kept.
 func (im *importer) codes(raw string, row int, c mainColumn) []string {
 	st := &im.src.Statistics
 	st.CrosswalkCells++
@@ -134,6 +134,9 @@ func (im *importer) codes(raw string, row int, c mainColumn) []string {
 			st.DuplicateCodes++
 			continue
 		}
+		if strings.Contains(code, ", ") && !strings.ContainsFunc(code, unicode.IsLetter) {
+			im.warn(im.main.name, place(where.row, where.col), "%q lists codes with commas: kept as one requirement", shorten(code))
+		}
 		out = append(out, code)
 	}
 	if stray {
@@ -150,20 +153,25 @@ type focal struct {
 
 // framework describes a column by its header and what the list of sources says of it.
 func (im *importer) framework(c mainColumn) catalog.Framework {
-	fw := catalog.Framework{Name: c.header, Column: c.header, Jurisdiction: jurisdiction(c.header)}
+	fw := catalog.Framework{
+		Name: c.header, Column: c.header, Jurisdiction: jurisdiction(c.header), Publisher: publisher(c.header),
+	}
 	for i := range im.sources {
 		f := &im.sources[i]
 		if !strings.EqualFold(f.column, c.header) && catalog.PlainSlug(f.column) != catalog.PlainSlug(c.header) {
 			continue
 		}
-		fw.Publisher, fw.Title, fw.SourceURL = f.publisher, f.title, f.url
+		fw.Title, fw.SourceURL = f.title, f.url
+		if fw.Publisher == "" && f.publisher != "Federal" && f.publisher != "State" {
+			fw.Publisher = f.publisher
+		}
 		if fw.Jurisdiction == "" {
 			fw.Jurisdiction = f.geography
 		}
 		break
 	}
-	if fw.Publisher == "" {
-		fw.Publisher = publisher(c.header)
+	if fw.Jurisdiction == "" || fw.Jurisdiction == "Universal" || fw.Jurisdiction == "General" {
+		fw.Jurisdiction = "International"
 	}
 	return fw
 }

@@ -10,11 +10,22 @@ import (
 
 var evidenceCode = regexp.MustCompile(`^E-[A-Z]{2,4}-\d+$`)
 
-// readEvidence reads the evidence request list: the items, and which controls they say they are for.
+// evidenceCell notes which evidence requests the main sheet gives a control.
+func (im *importer) evidenceCell(control, text, where string) {
+	for _, code := range lines(text) {
+		if catalog.ValidCode(code) {
+			im.warn(im.main.name, where, "%s is a control, not an evidence request: left out", code)
+			continue
+		}
+		im.mainERL[control] = appendNew(im.mainERL[control], code)
+	}
+}
+
+// readEvidence reads the list of evidence requests: the items, and which controls they say they are for.
 func (im *importer) readEvidence(t *table) {
 	code, area, artifact := t.col("erl #"), t.col("area of focus"), t.col("documentation artifact")
 	text, controls := t.col("artifact description"), t.col("scf control mappings")
-	im.evidence, im.otherERL = map[string]int{}, map[string][]string{}
+	im.evidence, im.listERL = map[string]int{}, map[string][]int{}
 	for row := t.header + 1; row < len(t.rows); row++ {
 		e := catalog.EvidenceRequest{
 			Code: t.text(row, code), Area: catalog.Collapse(t.cell(row, area)),
@@ -27,18 +38,19 @@ func (im *importer) readEvidence(t *table) {
 		if !evidenceCode.MatchString(e.Code) {
 			im.warn(t.name, where, "%q is not of the form E-ABC-01", shorten(e.Code))
 		}
-		if _, twice := im.evidence[e.Code]; twice {
-			im.warn(t.name, where, "evidence request %s is listed twice: the first counts", e.Code)
-			continue
-		}
-		im.evidence[e.Code] = len(im.src.Evidence)
+		entry := len(im.src.Evidence)
 		im.src.Evidence = append(im.src.Evidence, e)
+		if _, twice := im.evidence[e.Code]; twice {
+			im.warn(t.name, where, "evidence request %s is listed twice: controls that name it mean the first", e.Code)
+		} else {
+			im.evidence[e.Code] = entry
+		}
 		for _, control := range lines(t.cell(row, controls)) {
 			if _, known := im.byCode[control]; !known {
 				im.warn(t.name, place(row+1, controls+1), "%q is no control of the catalog", shorten(control))
 				continue
 			}
-			im.otherERL[control] = append(im.otherERL[control], e.Code)
+			im.listERL[control] = append(im.listERL[control], entry)
 		}
 	}
 }
@@ -50,34 +62,37 @@ func (im *importer) joinEvidence() {
 	if !listed {
 		im.evidence = map[string]int{}
 	}
+	col, _ := im.columnOf(evidence)
 	for i := range im.src.Controls {
 		c := &im.src.Controls[i]
-		mine, theirs := im.mainERL[c.Code], im.otherERL[c.Code]
-		for _, code := range append(slices.Clone(mine), theirs...) {
+		where := place(im.rows[i]+1, col.index+1)
+		for _, code := range im.mainERL[c.Code] {
 			e, known := im.evidence[code]
 			if !known {
 				if listed {
-					at := im.erlPlaces[c.Code]
-					im.warn(at.Sheet, at.Cell, "evidence request %q is not in the list of evidence requests", shorten(code))
+					im.warn(im.main.name, where, "evidence request %q is not in the list of evidence requests", shorten(code))
 				}
 				e = len(im.src.Evidence)
 				im.evidence[code] = e
 				im.src.Evidence = append(im.src.Evidence, catalog.EvidenceRequest{Code: code})
 			}
-			if !slices.Contains(c.Evidence, e) {
-				c.Evidence = append(c.Evidence, e)
-			}
+			c.Evidence = append(c.Evidence, e)
 		}
 		if !listed {
 			continue
 		}
-		if only := minus(mine, theirs); len(only) > 0 {
-			at := im.erlPlaces[c.Code]
-			im.warn(at.Sheet, at.Cell, "%s asks for %s; the list of evidence requests does not link them back", c.Code, strings.Join(only, ", "))
+		var theirs []string
+		for _, e := range im.listERL[c.Code] {
+			theirs = append(theirs, im.src.Evidence[e].Code)
+			if !slices.Contains(c.Evidence, e) {
+				c.Evidence = append(c.Evidence, e)
+			}
 		}
-		if only := minus(theirs, mine); len(only) > 0 {
-			at := im.erlPlaces[c.Code]
-			im.warn(at.Sheet, at.Cell, "the list of evidence requests links %s to %s; the control does not ask for them", strings.Join(only, ", "), c.Code)
+		if only := minus(im.mainERL[c.Code], theirs); len(only) > 0 {
+			im.warn(im.main.name, where, "%s asks for %s; the list of evidence requests does not link them back", c.Code, strings.Join(only, ", "))
+		}
+		if only := minus(theirs, im.mainERL[c.Code]); len(only) > 0 {
+			im.warn(im.main.name, where, "the list of evidence requests links %s to %s, which does not ask for it", strings.Join(only, ", "), c.Code)
 		}
 	}
 }
@@ -86,8 +101,8 @@ func (im *importer) joinEvidence() {
 func minus(a, b []string) []string {
 	var out []string
 	for _, e := range a {
-		if !slices.Contains(b, e) && !slices.Contains(out, e) {
-			out = append(out, e)
+		if !slices.Contains(b, e) {
+			out = appendNew(out, e)
 		}
 	}
 	return out

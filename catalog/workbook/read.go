@@ -97,7 +97,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *catal
 		src: &catalog.Source{
 			Filename: shortPath(o.Filename), SHA256: hex.EncodeToString(sum.Sum(nil)), Warnings: []api.ImportWarning{},
 		},
-		byCode: map[string]int{},
+		byCode: map[string]int{}, mainERL: map[string][]string{},
 	}
 	if o.Filename == "" {
 		im.src.Filename = ""
@@ -121,14 +121,17 @@ type importer struct {
 	src    *catalog.Source
 	byCode map[string]int // control code to index
 
-	main      *sheet
-	columns   []mainColumn
-	sources   []focal // the sheet of authoritative sources
-	evidence  map[string]int
-	unnoted   int
-	mainERL   map[string][]string          // control to evidence codes, as the main sheet says
-	otherERL  map[string][]string          // as the evidence sheet says
-	erlPlaces map[string]api.ImportWarning // where the main sheet says it
+	main    *sheet
+	columns []mainColumn
+	rows    []int   // of main, for each control
+	sources []focal // the list of authoritative sources
+	unnoted int     // warnings beyond the limit
+
+	// Evidence requests by code, and who links them: controls to codes as the main sheet
+	// says, controls to entries as the list of evidence requests says.
+	evidence map[string]int
+	mainERL  map[string][]string
+	listERL  map[string][]int
 }
 
 func (im *importer) warn(sheet, cell, message string, args ...any) {
