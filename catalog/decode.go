@@ -10,7 +10,7 @@ import (
 )
 
 // maxPayload bounds what Decode unpacks, far above any release: 2026.1.1 needs 10 MB.
-const maxPayload = 256 << 20
+const maxPayload = 128 << 20
 
 // ErrFormat is wrapped by every error of Decode about the bytes.
 var ErrFormat = errors.New("not a catalog snapshot")

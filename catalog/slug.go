@@ -20,10 +20,10 @@ const (
 // Slug makes a framework's code out of its name or a workbook's header, the same for the
 // spellings that releases used: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
 // 800-53r5" are all nist-800-53-r5. A slug of a slug is the same slug.
-func Slug(header string) string { return knownSlug(plainSlug(header)) }
+func Slug(header string) string { return knownSlug(PlainSlug(header)) }
 
-// plainSlug knows spelling, but no facts about frameworks.
-func plainSlug(header string) string {
+// PlainSlug knows spelling, but no facts about frameworks.
+func PlainSlug(header string) string {
 	s := strings.ToLower(Collapse(header))
 	for _, rule := range spellings {
 		s = rule.from.ReplaceAllString(s, rule.to)
@@ -66,6 +66,7 @@ var spellings = []rewrite{
 	{regexp.MustCompile(`\biso\s*/\s*iec\b`), "iso"},         // ISO/IEC 27001
 	{regexp.MustCompile(`\bpcidss\b`), "pci dss"},            // as in 2022.3
 	{regexp.MustCompile(`\+`), " plus "},                     // "Low+" is not "Low"
+	{regexp.MustCompile(`\bsb (\d)`), "sb$1"},                // a senate bill
 }
 
 // knownSlug gives a framework the code it has in every release. Each rule is a fact about
@@ -91,6 +92,9 @@ var facts = []rewrite{
 	// The CPRA amended the CCPA; releases name the column after either.
 	{regexp.MustCompile(`^us-ca-(?:ccpa|cpra)(?:-.*)?$`), "ccpa"},
 	{regexp.MustCompile(`^brazil(?:-lgpd)?(?:-\d{4})?$`), "lgpd"},
+	{regexp.MustCompile(`^columbia$`), "colombia"}, // 2018.1
+	{regexp.MustCompile(`^niac-`), "naic-"},        // up to 2022.3
+	{regexp.MustCompile(`^mpaa-`), "mpa-"},         // renamed in 2019
 	{regexp.MustCompile(`^iso-42001(?:-2023)?$`), "iso-42001"},
 	{regexp.MustCompile(`^nist-(?:ai-100-1-)?ai-rmf(?:-1\.0)?$`), "nist-ai-rmf-1.0"},
 	// The baselines of rev 5 are published as 800-53B.
@@ -98,8 +102,8 @@ var facts = []rewrite{
 }
 
 // AssignCodes gives frameworks their codes, in order, by their headers. Where two headers
-// mean the same framework the first has the known code, the second its plain one; what
-// is still taken gets -2, -3. It also records what is known about ISO 27001:2022, whose
+// mean the same framework the first has the known code, the second its plain one; a
+// header that occurs twice gets -2, -3. It also records what is known about ISO 27001:2022, whose
 // Annex A is ISO 27002:2022: where both have a column, an assessment of the first
 // includes the second; where only the controls have one, it answers to both names.
 func AssignCodes(frameworks []Framework) {
@@ -113,8 +117,8 @@ func AssignCodes(frameworks []Framework) {
 		if code == "" {
 			code = "framework"
 		}
-		if _, twice := taken[code]; twice {
-			if plain := plainSlug(header); plain != "" {
+		if first, twice := taken[code]; twice && PlainSlug(frameworks[first].Column) != PlainSlug(header) {
+			if plain := PlainSlug(header); plain != "" {
 				code = plain
 			}
 		}

@@ -115,6 +115,9 @@ func (s *Snapshot) indexNames() error {
 		if _, known := s.domains[c.Domain()]; !known {
 			return fmt.Errorf("control %s belongs to no domain of the catalog", c.Code)
 		}
+		if c.Weight < NoWeight || c.Weight > 10 {
+			return fmt.Errorf("control %s has weight %d", c.Code, c.Weight)
+		}
 		for _, e := range c.Evidence {
 			if e < 0 || e >= len(src.Evidence) {
 				return fmt.Errorf("control %s names an evidence request that is not there", c.Code)
@@ -161,6 +164,9 @@ func (s *Snapshot) indexMappings() error {
 			m.Framework < 0 || m.Framework >= len(src.Frameworks) ||
 			m.Requirement < 0 || m.Requirement >= len(src.Frameworks[m.Framework].Requirements) {
 			return fmt.Errorf("mapping %d points to nothing", i)
+		}
+		if d := m.Detail; d != nil && (d.Strength < -1 || d.Strength > 10) {
+			return fmt.Errorf("mapping %d has strength %d", i, d.Strength)
 		}
 	}
 	if !slices.IsSortedFunc(src.Mappings, compareMappings) {

@@ -11,7 +11,7 @@ func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
 	return nearest(len(s.src.Frameworks), n, func(i int) (string, float64) {
 		f := &s.src.Frameworks[i]
 		score := likeness(want, f.Code)
-		for _, other := range append([]string{plainSlug(f.Name), plainSlug(f.Column)}, f.Aliases...) {
+		for _, other := range append([]string{PlainSlug(f.Name), PlainSlug(f.Column)}, f.Aliases...) {
 			score = max(score, likeness(want, other))
 		}
 		return f.Code, score
@@ -79,21 +79,25 @@ func likeness(a, b string) float64 {
 	return max(edits, parts) * 0.99
 }
 
+// editDistance counts letters put in, left out, changed, or swapped with their neighbour.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
+		next[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
-			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
 		}
+		before, row, next = row, next, before
 	}
 	return row[len(b)]
 }

@@ -1,0 +1,130 @@
+package workbook
+
+import (
+	"archive/zip"
+	"encoding/xml"
+
+	"io"
+	"path"
+	"strings"
+)
+
+// part is a worksheet by its name in the workbook and its file in the archive.
+type part struct{ name, path string }
+
+// inspect looks at the archive before anything is unpacked: that it is a workbook, that
+// what it declares to hold is within bounds, and which worksheets it has.
+func inspect(r io.ReaderAt, size int64, limits Limits) (sheets []part, warnings []string, err error) {
+	if size > limits.File {
+		return nil, nil, refuse(ErrTooLarge, "", "", "the file has %d bytes, more than the %d that are taken", size, limits.File)
+	}
+	var head [8]byte
+	n, _ := r.ReadAt(head[:], 0)
+	if string(head[:n]) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" {
+		return nil, nil, refuse(ErrNotWorkbook, "", "",
+			"the file is protected by a password or an old .xls: open it and save it as .xlsx without a password")
+	}
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, nil, refuse(ErrNotWorkbook, "", "", "the file is no .xlsx workbook: %v", err)
+	}
+	if len(z.File) > limits.Parts {
+		return nil, nil, refuse(ErrTooLarge, "", "", "the archive has %d parts, more than the %d that are taken", len(z.File), limits.Parts)
+	}
+	var total uint64
+	files := make(map[string]*zip.File, len(z.File))
+	for _, f := range z.File {
+		total += f.UncompressedSize64
+		if f.UncompressedSize64 > uint64(limits.Unpacked) || total > uint64(limits.Unpacked) {
+			return nil, nil, refuse(ErrTooLarge, "", "",
+				"the archive unpacks to more than %d bytes (part %s): it is no catalog", limits.Unpacked, f.Name)
+		}
+		name := strings.ToLower(strings.ReplaceAll(f.Name, `\`, "/"))
+		if _, twice := files[name]; twice {
+			return nil, nil, refuse(ErrDamaged, "", "", "the archive has two parts named %s", f.Name)
+		}
+		files[name] = f
+		switch {
+		case strings.HasSuffix(name, "vbaproject.bin"):
+			warnings = append(warnings, "the workbook holds macros: they were not looked at")
+		case strings.HasPrefix(name, "xl/externallinks/") && strings.HasSuffix(name, ".xml"):
+			warnings = append(warnings, "the workbook links to other files ("+path.Base(name)+"): they were not followed")
+		}
+	}
+	book := files["xl/workbook.xml"]
+	if book == nil {
+		return nil, nil, refuse(ErrNotWorkbook, "", "", "the file is a zip archive but no .xlsx workbook: xl/workbook.xml is missing")
+	}
+	sheets, err = listSheets(book, files["xl/_rels/workbook.xml.rels"], limits)
+	return sheets, warnings, err
+}
+
+func listSheets(book, rels *zip.File, limits Limits) ([]part, error) {
+	var relations struct {
+		List []struct {
+			ID     string `xml:"Id,attr"`
+			Target string `xml:"Target,attr"`
+			Type   string `xml:"Type,attr"`
+		} `xml:"Relationship"`
+	}
+	if rels == nil {
+		return nil, refuse(ErrDamaged, "", "", "the workbook does not say where its sheets are")
+	}
+	if err := decodePart(rels, &relations); err != nil {
+		return nil, err
+	}
+	target := map[string]string{}
+	for _, rel := range relations.List {
+		if strings.HasSuffix(rel.Type, "/worksheet") { // charts and dialogs are sheets too
+			p := strings.TrimPrefix(path.Join("/xl", rel.Target), "/")
+			if strings.HasPrefix(rel.Target, "/") {
+				p = strings.TrimPrefix(path.Clean(rel.Target), "/")
+			}
+			target[rel.ID] = p
+		}
+	}
+	var workbook struct {
+		Sheets []struct {
+			Name  string     `xml:"name,attr"`
+			Attrs []xml.Attr `xml:",any,attr"`
+		} `xml:"sheets>sheet"`
+	}
+	if err := decodePart(book, &workbook); err != nil {
+		return nil, err
+	}
+	if len(workbook.Sheets) > limits.Sheets {
+		return nil, refuse(ErrTooLarge, "", "", "the workbook has %d sheets, more than the %d that are taken", len(workbook.Sheets), limits.Sheets)
+	}
+	var sheets []part
+	seen := map[string]bool{}
+	for _, s := range workbook.Sheets {
+		if lower := strings.ToLower(s.Name); seen[lower] {
+			return nil, refuse(ErrDamaged, s.Name, "", "two sheets have this name")
+		} else {
+			seen[lower] = true
+		}
+		for _, a := range s.Attrs {
+			if p, ok := target[a.Value]; ok && a.Name.Local == "id" {
+				sheets = append(sheets, part{s.Name, p})
+			}
+		}
+	}
+	return sheets, nil
+}
+
+// decodePart reads a small part of the archive.
+func decodePart(f *zip.File, into any) error {
+	const most = 4 << 20
+	if f.UncompressedSize64 > most {
+		return refuse(ErrTooLarge, "", "", "part %s has %d bytes", f.Name, f.UncompressedSize64)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return refuse(ErrDamaged, "", "", "part %s cannot be unpacked: %v", f.Name, err)
+	}
+	defer r.Close()
+	if err := xml.NewDecoder(io.LimitReader(r, most)).Decode(into); err != nil {
+		return refuse(ErrDamaged, "", "", "part %s cannot be read: %v", f.Name, err)
+	}
+	return nil
+}

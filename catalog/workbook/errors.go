@@ -1,0 +1,59 @@
+package workbook
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// Reasons for which a workbook is refused. Every error of Read that is about the file is
+// a *Refusal around one of them.
+var (
+	ErrNotWorkbook    = errors.New("not an .xlsx workbook")
+	ErrTooLarge       = errors.New("too large")
+	ErrDamaged        = errors.New("damaged")
+	ErrNoMainSheet    = errors.New("no sheet with the controls")
+	ErrTwoMainSheets  = errors.New("more than one sheet with the controls")
+	ErrMissingColumn  = errors.New("a column is missing")
+	ErrDoubledColumn  = errors.New("a column occurs twice")
+	ErrBadCode        = errors.New("bad control code")
+	ErrDuplicateCode  = errors.New("duplicate control code")
+	ErrTooManyRows    = errors.New("too many rows")
+	ErrTooManyColumns = errors.New("too many columns")
+	ErrCellTooLarge   = errors.New("a cell holds too much text")
+)
+
+// Refusal says why a workbook was not taken, and where. Sheet and Cell are empty where
+// the whole file is meant.
+type Refusal struct {
+	Reason      error
+	Sheet, Cell string
+	Message     string
+}
+
+func (e *Refusal) Error() string {
+	at := ""
+	switch {
+	case e.Cell != "":
+		at = fmt.Sprintf("sheet %q, cell %s: ", e.Sheet, e.Cell)
+	case e.Sheet != "":
+		at = fmt.Sprintf("sheet %q: ", e.Sheet)
+	}
+	return at + e.Message
+}
+
+func (e *Refusal) Unwrap() error { return e.Reason }
+
+func refuse(reason error, sheet, cell, message string, args ...any) *Refusal {
+	return &Refusal{Reason: reason, Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)}
+}
+
+// place writes a row and column, both from 1, in A1 notation.
+func place(row, col int) string {
+	name, err := excelize.CoordinatesToCellName(col, row)
+	if err != nil {
+		return fmt.Sprintf("row %d, column %d", row, col)
+	}
+	return name
+}

@@ -1,0 +1,294 @@
+// Package workbook reads the SCF's official Excel workbooks, from 2018.1 on, into a
+// catalog.Source: whole or not at all, with every oddity named by sheet and cell.
+//
+// Columns and sheets are known by what their headers say, never by where a release put
+// them. The package ships no text of the SCF, evaluates no formula, follows no link, and
+// corrects nothing that the source states.
+package workbook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/engine/api"
+)
+
+// Options tell Read what the file cannot.
+type Options struct {
+	// Label is the release, such as "2026.1.1". Empty: taken from the file's name, else
+	// from the main sheet's. The sheet's name is often not the release.
+	Label    string
+	Filename string
+	Limits   Limits // zero fields take the default
+}
+
+// Limits bound what a file may cost. Sizes are in bytes.
+type Limits struct {
+	File     int64 // of the file; 64 MiB
+	Unpacked int64 // of all parts; 160 MiB (2026.1.1 has about 60)
+	Parts    int   // in the archive; 5,000
+	Sheets   int   // in the workbook; 100
+	Controls int   // rows of the main sheet; 10,000
+	Rows     int   // rows of any other sheet; 50,000
+	Columns  int   // of any sheet; 2,000
+	Cell     int   // text of a cell; 100,000 (Excel itself allows 32,767 letters)
+	Warnings int   // kept; the rest is counted; 2,000
+}
+
+func (l Limits) orDefault() Limits {
+	for _, e := range []struct {
+		field *int64
+		value int64
+	}{{&l.File, 64 << 20}, {&l.Unpacked, 160 << 20}} {
+		if *e.field <= 0 {
+			*e.field = e.value
+		}
+	}
+	for _, e := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Parts, 5000}, {&l.Sheets, 100}, {&l.Controls, 10_000}, {&l.Rows, 50_000},
+		{&l.Columns, 2000}, {&l.Cell, 100_000}, {&l.Warnings, 2000},
+	} {
+		if *e.field <= 0 {
+			*e.field = e.value
+		}
+	}
+	return l
+}
+
+// Read takes a workbook of the given size. A file that is refused is a *Refusal; other
+// errors are of reading it or of ctx.
+func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *catalog.Source, err error) {
+	defer func() { // the file is hostile and the library large
+		if p := recover(); p != nil {
+			src, err = nil, refuse(ErrDamaged, "", "", "the workbook cannot be read: %v", p)
+		}
+	}()
+	o.Limits = o.Limits.orDefault()
+	parts, notes, err := inspect(r, size, o.Limits)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, section(r, size)); err != nil {
+		return nil, fmt.Errorf("reading the workbook: %w", err)
+	}
+	// Both limits alike: larger sheets would go to temporary files.
+	file, err := excelize.OpenReader(section(r, size), excelize.Options{
+		UnzipSizeLimit: o.Limits.Unpacked, UnzipXMLSizeLimit: o.Limits.Unpacked, RawCellValue: true,
+	})
+	if err != nil {
+		return nil, refuse(ErrDamaged, "", "", "the workbook cannot be read: %v", err)
+	}
+	defer file.Close()
+	im := &importer{
+		book: &book{file: file, parts: parts, limits: o.Limits},
+		src: &catalog.Source{
+			Filename: shortPath(o.Filename), SHA256: hex.EncodeToString(sum.Sum(nil)), Warnings: []api.ImportWarning{},
+		},
+		byCode: map[string]int{}, mainERL: map[string][]string{},
+	}
+	if o.Filename == "" {
+		im.src.Filename = ""
+	}
+	for _, note := range notes {
+		im.warn("", "", "%s", note)
+	}
+	if err := im.run(ctx, o); err != nil {
+		return nil, err
+	}
+	return im.src, nil
+}
+
+func section(r io.ReaderAt, size int64) io.Reader { return io.NewSectionReader(r, 0, size) }
+
+func shortPath(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
+
+// importer builds one Source.
+type importer struct {
+	book   *book
+	src    *catalog.Source
+	byCode map[string]int // control code to index
+
+	main    *sheet
+	columns []mainColumn
+	rows    []int   // of main, for each control
+	sources []focal // the list of authoritative sources
+	unnoted int     // warnings beyond the limit
+
+	// Evidence requests by code, and who links them: controls to codes as the main sheet
+	// says, controls to entries as the list of evidence requests says.
+	evidence map[string]int
+	mainERL  map[string][]string
+	listERL  map[string][]int
+}
+
+func (im *importer) warn(sheet, cell, message string, args ...any) {
+	im.src.Statistics.Warnings++
+	if len(im.src.Warnings) >= im.book.limits.Warnings {
+		im.unnoted++
+		return
+	}
+	im.src.Warnings = append(im.src.Warnings, api.ImportWarning{Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)})
+}
+
+func (im *importer) run(ctx context.Context, o Options) error {
+	heads := make([]*sheet, len(im.book.parts))
+	for i, p := range im.book.parts {
+		head, err := im.book.head(ctx, p)
+		if err != nil {
+			return err
+		}
+		heads[i] = head
+	}
+	which, err := im.findMain(heads)
+	if err != nil {
+		return err
+	}
+	im.main = heads[which]
+	im.label(o)
+	// What the main sheet's columns mean may hang on the list of sources: read that first.
+	for _, step := range []func() error{
+		func() error { return im.auxiliary(ctx, heads, which, beforeMain) },
+		func() error { return im.readMain(ctx, im.book.parts[which]) },
+		func() error { return im.auxiliary(ctx, heads, which, afterMain) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	im.joinEvidence()
+	im.nameDomains()
+	im.count()
+	return nil
+}
+
+// findMain picks the one sheet that holds the controls.
+func (im *importer) findMain(heads []*sheet) (int, error) {
+	found, almost := -1, -1
+	for i, h := range heads {
+		if len(h.rows) == 0 {
+			continue
+		}
+		columns := classifyAll(h.rows[0])
+		switch {
+		case likeMain(h.name, columns):
+			if found >= 0 {
+				return 0, refuse(ErrTwoMainSheets, h.name, "", "this sheet and %q both hold controls: remove one", heads[found].name)
+			}
+			found, im.columns = i, columns
+		case mainName.MatchString(strings.TrimSpace(h.name)) || len(missing(columns)) == 1:
+			almost = i
+		}
+	}
+	if found >= 0 {
+		return found, im.checkColumns(heads[found].name)
+	}
+	if almost >= 0 {
+		columns := classifyAll(heads[almost].rows[0])
+		if lacks := missing(columns); len(lacks) > 0 {
+			return 0, refuse(ErrMissingColumn, heads[almost].name, "A1", "row 1 lacks the column %q", strings.Join(lacks, `", "`))
+		}
+	}
+	var names []string
+	for _, h := range heads {
+		names = append(names, h.name)
+	}
+	return 0, refuse(ErrNoMainSheet, "", "", "no sheet has the SCF's columns (SCF Domain, SCF Control, SCF #, description); the sheets are %q", names)
+}
+
+// checkColumns refuses what would leave the meaning of a control to chance.
+func (im *importer) checkColumns(name string) error {
+	first := map[string]mainColumn{}
+	for i := range im.columns {
+		c := &im.columns[i]
+		if c.role == unknown || c.role == crosswalk || c.role == errata || c.role == note || c.role == summary {
+			continue
+		}
+		key := fmt.Sprint(c.role, c.name, c.level)
+		before, twice := first[key]
+		if !twice {
+			first[key] = *c
+			continue
+		}
+		where := place(1, c.index+1)
+		for _, m := range mandatory {
+			if m.role == c.role {
+				return refuse(ErrDoubledColumn, name, where, "%q is also in %s: remove one", c.header, place(1, before.index+1))
+			}
+		}
+		im.warn(name, where, "%q repeats %s: kept as an unknown column", c.header, place(1, before.index+1))
+		c.role = unknown
+	}
+	if _, ok := first[fmt.Sprint(weight, "", 0)]; !ok {
+		im.warn(name, "A1", "there is no column of weights")
+	}
+	return nil
+}
+
+var version = regexp.MustCompile(`\b(20\d{2})[.-](\d{1,2})(?:[.-](\d{1,2}))?\b`)
+
+func versionIn(text string) string {
+	m := version.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	label := m[1] + "." + m[2]
+	if m[3] != "" {
+		label += "." + m[3]
+	}
+	return label
+}
+
+// label settles the release: the caller's word, the file's name, the sheet's, in this order.
+func (im *importer) label(o Options) {
+	name := im.main.name
+	hint := versionIn(name)
+	label := strings.TrimSpace(o.Label)
+	if label == "" {
+		label = versionIn(im.src.Filename)
+	}
+	if label == "" {
+		label = hint
+	}
+	switch {
+	case label == "":
+		label = strings.TrimSuffix(im.src.Filename, path.Ext(im.src.Filename))
+		if label == "" {
+			label = "unknown"
+		}
+		im.warn(name, "", "nothing says which release this is: it is called %q, name it with a label", label)
+	case hint != "" && hint != label:
+		im.warn(name, "", "the sheet is named after release %s, the import is labelled %s", hint, label)
+	}
+	im.src.Label = label
+}
+
+func (im *importer) count() {
+	n := im.src.Counts()
+	st := &im.src.Statistics
+	st.Controls, st.Domains, st.Frameworks, st.Requirements, st.Mappings =
+		n.Controls, n.Domains, n.Frameworks, n.Requirements, n.Mappings
+	st.Sheets, st.Columns = len(im.book.parts), len(im.columns)
+	st.FormulaCells = im.main.survey.formulas
+	st.EvidenceRequests, st.Risks, st.Threats = len(im.src.Evidence), len(im.src.Risks), len(im.src.Threats)
+	st.Principles, st.Sources = len(im.src.Principles), len(im.sources)
+	for i := range im.src.Controls {
+		st.AssessmentObjectives += len(im.src.Controls[i].Objectives)
+		st.CompensatingControls += len(im.src.Controls[i].Compensating)
+	}
+	if im.unnoted > 0 {
+		im.src.Warnings = append(im.src.Warnings, api.ImportWarning{Message: fmt.Sprintf("%d more warnings are not listed", im.unnoted)})
+	}
+}
