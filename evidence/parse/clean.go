@@ -1,0 +1,72 @@
+package parse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// ligatures that PDFs carry instead of letters.
+var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
+
+// clean makes one line of text: composed Unicode, single spaces, nothing invisible.
+func clean(s string) string {
+	if tidy(s) {
+		return s
+	}
+	s = visible(s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// cleanLines does the same for text that keeps its lines and indents.
+func cleanLines(s string) string {
+	lines := strings.Split(visible(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRightFunc(l, unicode.IsSpace)
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// tidy reports whether s is already what clean would return, without allocating: the usual case.
+func tidy(s string) bool {
+	space := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || s == ""
+}
+
+// visible drops control, zero-width and bidirectional marks, which hide text from a
+// reader or split its words, and what is not Unicode.
+func visible(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
+			return r
+		case r == '\r' || r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029':
+			return '\n'
+		case r == '\u00ad' || r == '\ufeff' || r == '\u2060' || r >= '\u200b' && r <= '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+			return -1
+		case r >= 0xE0000 && r <= 0xE007F: // tag characters: invisible ASCII
+			return -1
+		case unicode.IsControl(r):
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, s)
+	if strings.ContainsRune(s, 'ﬁ') || strings.ContainsAny(s, "ﬀﬂﬃﬄﬅﬆ") {
+		s = ligatures.Replace(s)
+	}
+	return norm.NFC.String(s)
+}

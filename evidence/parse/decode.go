@@ -1,0 +1,96 @@
+package parse
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// charset is how the bytes of a text say its characters.
+type charset int
+
+const (
+	utf8Text charset = iota
+	utf16LE
+	utf16BE
+	windows1252 // also Latin-1: its printable characters are the same
+)
+
+// guessCharset looks at byte order marks, then at where the NULs of UTF-16 would
+// stand, then whether the bytes are UTF-8. A cut character at the end of sample is
+// no argument against UTF-8.
+func guessCharset(sample []byte) charset {
+	switch {
+	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
+		return utf8Text
+	case bytes.HasPrefix(sample, []byte{0xFF, 0xFE}):
+		return utf16LE
+	case bytes.HasPrefix(sample, []byte{0xFE, 0xFF}):
+		return utf16BE
+	}
+	if len(sample) >= 8 {
+		var even, odd int
+		for i, c := range sample {
+			if c == 0 && i%2 == 0 {
+				even++
+			} else if c == 0 {
+				odd++
+			}
+		}
+		// Text in Latin letters has a NUL in nearly every second place; in other scripts still at
+		// its spaces, but then a byte order mark is needed.
+		half := len(sample) / 2
+		if odd > half*3/5 && even < half/20 {
+			return utf16LE
+		}
+		if even > half*3/5 && odd < half/20 {
+			return utf16BE
+		}
+	}
+	for i := 0; i < 4 && len(sample) > 0 && !utf8.Valid(sample); i++ {
+		if c := sample[len(sample)-1]; c < 0x80 {
+			break
+		}
+		sample = sample[:len(sample)-1]
+	}
+	if utf8.Valid(sample) {
+		return utf8Text
+	}
+	return windows1252
+}
+
+// decode returns the text of raw with \n line ends, and a warning where a character
+// was guessed or dropped.
+func decode(raw []byte) (text, warning string) {
+	sample := raw
+	switch guessCharset(sample) {
+	case utf16LE:
+		raw = utf16Bytes(raw, unicode.LittleEndian)
+	case utf16BE:
+		raw = utf16Bytes(raw, unicode.BigEndian)
+	case windows1252:
+		out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
+		if err != nil {
+			out = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+		}
+		raw, warning = out, "The text is not Unicode; it was read as Windows-1252 (Latin-1)."
+	}
+	raw = bytes.TrimPrefix(raw, []byte{0xEF, 0xBB, 0xBF})
+	if n := bytes.Count(raw, []byte{0}); n > 0 {
+		raw = bytes.ReplaceAll(raw, []byte{0}, nil)
+		warning = "NUL bytes in the text were dropped."
+	}
+	raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
+	raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
+	return string(raw), warning
+}
+
+func utf16Bytes(raw []byte, order unicode.Endianness) []byte {
+	out, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(raw)
+	if err != nil {
+		return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	return out
+}

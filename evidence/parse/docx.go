@@ -1,0 +1,323 @@
+package parse
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+const (
+	maxXMLDepth  = 400
+	maxSidePart  = 32 << 20 // styles, notes, headers, properties
+	relDocument  = "/officeDocument"
+	relHeader    = "/header"
+	relFooter    = "/footer"
+	relFootnotes = "/footnotes"
+	relEndnotes  = "/endnotes"
+	relStyles    = "/styles"
+)
+
+// docxReader reads the parts of a Word document.
+type docxReader struct {
+	b      *builder
+	z      *zip.Reader
+	styles map[string]docxStyle
+	notes  map[string]string // "footnote 3" to its text
+
+	paged bool // the document says where pages began when it was last saved
+	page  int
+	bold  []int // blocks that are wholly bold, short paragraphs: headings where no style says any
+	heads int
+}
+
+// docxStyle is what a paragraph style says of its paragraphs.
+type docxStyle struct {
+	level   int // heading level; 0 is none
+	title   bool
+	toc     bool
+	list    bool
+	basedOn string
+}
+
+func readDocx(b *builder, content io.ReaderAt, size int64) error {
+	z, err := openZip(content, size)
+	if err != nil {
+		return err
+	}
+	d := &docxReader{b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{}}
+	main := "word/document.xml"
+	for _, r := range d.relations("") {
+		if strings.HasSuffix(r.Type, relDocument) {
+			main = r.target("")
+		}
+	}
+	if findPart(z, main) == nil {
+		return fail(ErrDamaged, main, "the main part is missing")
+	}
+	var headers []string
+	for _, r := range d.relations(main) {
+		target := r.target(main)
+		switch {
+		case r.TargetMode == "External": // never followed
+		case strings.HasSuffix(r.Type, relStyles):
+			err = d.readStyles(target)
+		case strings.HasSuffix(r.Type, relFootnotes):
+			err = d.readNotes(target, "footnote")
+		case strings.HasSuffix(r.Type, relEndnotes):
+			err = d.readNotes(target, "endnote")
+		case strings.HasSuffix(r.Type, relHeader), strings.HasSuffix(r.Type, relFooter):
+			headers = append(headers, target)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.coreProperties()
+	if err := d.readBody(main); err != nil {
+		return err
+	}
+	for _, h := range headers {
+		if err := d.readAside(h); err != nil {
+			return err
+		}
+	}
+	d.headingsByBold()
+	if !d.paged {
+		for i := range b.doc.Blocks {
+			b.doc.Blocks[i].Locator.Page = 0
+		}
+	} else {
+		b.doc.PageCount = d.page
+	}
+	return b.err
+}
+
+type relation struct {
+	Type       string `xml:"Type,attr"`
+	Target     string `xml:"Target,attr"`
+	TargetMode string `xml:"TargetMode,attr"`
+}
+
+// target is the name of the part that a relation of part names.
+func (r relation) target(part string) string {
+	if strings.HasPrefix(r.Target, "/") {
+		return strings.TrimPrefix(path.Clean(r.Target), "/")
+	}
+	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
+}
+
+// relations of a part, or of the package; none where they can't be read.
+func (d *docxReader) relations(part string) []relation {
+	name := "_rels/.rels"
+	if part != "" {
+		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+	}
+	raw, err := readPart(d.z, name, maxSidePart)
+	if err != nil {
+		return nil
+	}
+	var list struct {
+		Relationship []relation `xml:"Relationship"`
+	}
+	if xml.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list.Relationship
+}
+
+// coreProperties takes the title; who saved the file last and when says nothing of the policy.
+func (d *docxReader) coreProperties() {
+	raw, err := readPart(d.z, "docProps/core.xml", maxSidePart)
+	if err != nil {
+		return
+	}
+	var p struct {
+		Title   string `xml:"title"`
+		Version string `xml:"version"`
+	}
+	if xml.Unmarshal(raw, &p) == nil {
+		d.b.doc.Title = p.Title
+		d.b.facts = append(d.b.facts, fact{"version", p.Version})
+	}
+}
+
+type xmlVal struct {
+	Val string `xml:"val,attr"`
+}
+
+func (d *docxReader) readStyles(name string) error {
+	raw, err := readPart(d.z, name, maxSidePart)
+	if errors.Is(err, errNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var sheet struct {
+		Style []struct {
+			ID      string `xml:"styleId,attr"`
+			Type    string `xml:"type,attr"`
+			Name    xmlVal `xml:"name"`
+			BasedOn xmlVal `xml:"basedOn"`
+			PPr     struct {
+				OutlineLvl *xmlVal   `xml:"outlineLvl"`
+				NumPr      *struct{} `xml:"numPr"`
+			} `xml:"pPr"`
+		} `xml:"style"`
+	}
+	if err := xml.Unmarshal(raw, &sheet); err != nil {
+		d.b.warn("The styles of the document could not be read; headings may be missing.")
+		return nil
+	}
+	for _, s := range sheet.Style {
+		if s.Type != "paragraph" {
+			continue
+		}
+		st := styleOfName(s.Name.Val)
+		st.basedOn = s.BasedOn.Val
+		if s.PPr.OutlineLvl != nil && st.level == 0 && !st.toc {
+			if n, err := strconv.Atoi(s.PPr.OutlineLvl.Val); err == nil && n >= 0 && n < 9 {
+				st.level = n + 1
+			}
+		}
+		st.list = st.list || s.PPr.NumPr != nil
+		d.styles[s.ID] = st
+	}
+	return nil
+}
+
+// styleOfName knows the built-in names, which every language of Word keeps in the file.
+func styleOfName(name string) docxStyle {
+	lower := strings.ToLower(name)
+	if rest, ok := strings.CutPrefix(lower, "heading "); ok {
+		if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 9 {
+			return docxStyle{level: n}
+		}
+	}
+	switch {
+	case lower == "title":
+		return docxStyle{title: true}
+	case strings.HasPrefix(lower, "toc ") || lower == "table of figures":
+		return docxStyle{toc: true}
+	case strings.HasPrefix(lower, "list"):
+		return docxStyle{list: true}
+	}
+	return docxStyle{}
+}
+
+// style resolves what a style inherits.
+func (d *docxReader) style(id string) docxStyle {
+	st, ok := d.styles[id]
+	if !ok {
+		return styleOfName(strings.Replace(id, "Heading", "heading ", 1))
+	}
+	for range 20 { // styles based on each other in a ring end here
+		base, ok := d.styles[st.basedOn]
+		if !ok || st.level > 0 || st.title || st.toc {
+			break
+		}
+		st.level, st.title, st.toc, st.list, st.basedOn = base.level, base.title, base.toc, st.list || base.list, base.basedOn
+	}
+	return st
+}
+
+func (d *docxReader) readNotes(name, kind string) error {
+	var id string
+	var paras []string
+	w := &wordWalker{d: d, name: name}
+	w.start = func(e xml.StartElement) {
+		if e.Name.Local == kind {
+			id, paras = val(e, "id"), nil
+		}
+	}
+	w.paragraph = func(p *wordPara) { paras = append(paras, p.text.String()) }
+	w.end = func(e xml.EndElement) {
+		if e.Name.Local == kind {
+			d.notes[kind+" "+id] = strings.Join(paras, " ")
+		}
+	}
+	return w.walk()
+}
+
+// readAside keeps running headers and footers, which often tell version and owner.
+func (d *docxReader) readAside(name string) error {
+	w := &wordWalker{d: d, name: name}
+	w.paragraph = func(p *wordPara) { d.b.aside(Block{Kind: Paragraph, Text: p.text.String()}) }
+	return w.walk()
+}
+
+func (d *docxReader) readBody(name string) error {
+	w := &wordWalker{d: d, name: name}
+	w.paragraph = d.paragraph
+	w.row = func(t *tableWriter, cells []string) { t.add(cells, api.Locator{Page: d.page}) }
+	return w.walk()
+}
+
+func (d *docxReader) paragraph(p *wordPara) {
+	text := p.text.String()
+	st := d.style(p.style)
+	if p.outline > 0 {
+		st.level = p.outline
+	}
+	here := api.Locator{Page: d.page}
+	switch {
+	case strings.TrimSpace(text) == "":
+	case st.toc || p.toc:
+		d.b.aside(Block{Kind: Paragraph, Text: text, Locator: here})
+	case st.title:
+		if d.b.doc.Title == "" {
+			d.b.doc.Title = clean(text)
+		}
+		d.heads++
+		d.b.heading(1, text, here)
+	case st.level > 0:
+		d.heads++
+		d.b.heading(st.level, text, here)
+	case p.list >= 0 || st.list && p.list != noList:
+		d.b.add(Block{Kind: ListItem, Level: 1 + max(p.list, 0), Text: text, Locator: here})
+	default:
+		if p.bold && len(text) < 100 && !strings.ContainsAny(strings.TrimSpace(text)[len(strings.TrimSpace(text))-1:], ".,;:") {
+			d.bold = append(d.bold, len(d.b.doc.Blocks))
+		}
+		d.b.add(Block{Kind: Paragraph, Text: text, Locator: here})
+	}
+	for _, n := range p.notes {
+		d.b.add(Block{Kind: Paragraph, Text: d.notes[n], Locator: here})
+	}
+}
+
+// headingsByBold makes headings of short bold paragraphs where the document has no
+// heading style at all.
+func (d *docxReader) headingsByBold() {
+	if d.heads > 0 || len(d.bold) == 0 || len(d.bold)*2 > len(d.b.doc.Blocks) {
+		return
+	}
+	blocks := d.b.doc.Blocks
+	var path []string
+	next := 0
+	for i := range blocks {
+		if next < len(d.bold) && d.bold[next] == i && blocks[i].Kind == Paragraph {
+			next++
+			blocks[i].Kind, blocks[i].Level = Heading, 1
+			path = []string{blocks[i].Text}
+			continue
+		}
+		blocks[i].HeadingPath = path
+	}
+}
+
+// val is an attribute by its local name.
+func val(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

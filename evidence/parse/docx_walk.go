@@ -1,0 +1,289 @@
+package parse
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
+
+const noList = -2 // a paragraph that takes its style's numbering away
+
+// wordPara is a paragraph as it is being read.
+type wordPara struct {
+	text    strings.Builder
+	style   string
+	outline int // heading level of its own; 0 is none
+	list    int // list level from 0; -1 is none
+	notes   []string
+	bold    bool // all its runs so far
+	toc     bool
+}
+
+// wordCell is a table being read: the row's cells so far.
+type wordTable struct {
+	out   *tableWriter
+	cells []string
+	cell  []string // paragraphs of the open cell
+	span  int
+}
+
+// wordWalker walks one WordprocessingML part and calls back for paragraphs and rows.
+// Deleted and moved-away text, fallbacks, field codes and hidden runs are passed over.
+type wordWalker struct {
+	d         *docxReader
+	name      string
+	paragraph func(*wordPara)
+	row       func(*tableWriter, []string) // nil: tables are read as paragraphs
+	start     func(xml.StartElement)
+	end       func(xml.EndElement)
+
+	paras  []*wordPara
+	tables []*wordTable
+	bold   bool
+	vanish bool
+	inText bool
+	toc    int // depth at which a contents block began; 0 is none
+}
+
+func (w *wordWalker) walk() error {
+	r, err := openPart(w.d.z, w.name, maxPart)
+	if errors.Is(err, errNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dec := xml.NewDecoder(r)
+	depth, n := 0, 0
+	for w.d.b.err == nil {
+		if n++; n%1024 == 0 {
+			if err := w.d.b.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return damaged(w.name, err)
+		}
+		switch e := tok.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxXMLDepth {
+				return fail(ErrDamaged, w.name, "nested deeper than %d", maxXMLDepth)
+			}
+			if skipped(e) {
+				if err := skipElement(dec, depth); err != nil {
+					return damaged(w.name, err)
+				}
+				depth--
+				continue
+			}
+			w.open(e, depth)
+		case xml.EndElement:
+			w.close(e, depth)
+			depth--
+		case xml.CharData:
+			if w.inText && !w.vanish && len(w.paras) > 0 {
+				p := w.paras[len(w.paras)-1]
+				if p.text.Len()+len(e) > 8<<20 {
+					return fail(ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
+				}
+				p.text.Write(e)
+			}
+		}
+	}
+	return w.d.b.err
+}
+
+// skipped are elements whose text is not part of the document as it stands.
+func skipped(e xml.StartElement) bool {
+	switch e.Name.Local {
+	case "del", "moveFrom", "Fallback", "instrText", "delText", "delInstrText", "pPrChange", "rPrChange", "tblPrChange", "sectPrChange", "trPrChange", "tcPrChange", "numberingChange", "cellDel":
+		return true
+	}
+	return false
+}
+
+// skipElement reads over an element, held to the same depth as the rest.
+func skipElement(dec *xml.Decoder, depth int) error {
+	for open := 1; open > 0; {
+		tok, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		switch tok.(type) {
+		case xml.StartElement:
+			if open++; depth+open > maxXMLDepth {
+				return fail(ErrDamaged, "", "nested deeper than %d", maxXMLDepth)
+			}
+		case xml.EndElement:
+			open--
+		}
+	}
+	return nil
+}
+
+func on(e xml.StartElement) bool {
+	v := val(e, "val")
+	return v != "0" && v != "false" && v != "none" && v != "off"
+}
+
+func (w *wordWalker) open(e xml.StartElement, depth int) {
+	if w.start != nil {
+		w.start(e)
+	}
+	var p *wordPara
+	if len(w.paras) > 0 {
+		p = w.paras[len(w.paras)-1]
+	}
+	switch e.Name.Local {
+	case "p":
+		if e.Name.Space != "" && strings.Contains(e.Name.Space, "drawingml") {
+			return
+		}
+		w.paras = append(w.paras, &wordPara{list: -1, bold: true, toc: w.toc > 0})
+	case "tbl":
+		if w.row != nil {
+			t := &wordTable{}
+			if len(w.tables) == 0 {
+				t.out = w.d.b.table()
+			}
+			w.tables = append(w.tables, t)
+		}
+	case "tc":
+		if t := w.table(); t != nil {
+			t.cell, t.span = nil, 1
+		}
+	case "gridSpan":
+		if t := w.table(); t != nil {
+			t.span = number(val(e, "val"), 100)
+		}
+	case "docPartGallery":
+		if strings.EqualFold(val(e, "val"), "Table of Contents") {
+			w.toc = max(1, depth-3) // sdt > sdtPr > docPartObj > docPartGallery
+		}
+	case "lastRenderedPageBreak":
+		w.d.paged = true
+		w.d.page++
+	case "r":
+		w.bold, w.vanish = false, false
+	}
+	if p == nil {
+		return
+	}
+	switch e.Name.Local {
+	case "pStyle":
+		p.style = val(e, "val")
+	case "outlineLvl":
+		if n, err := strconv.Atoi(val(e, "val")); err == nil && n >= 0 && n < 9 {
+			p.outline = n + 1
+		}
+	case "ilvl":
+		if n, err := strconv.Atoi(val(e, "val")); err == nil && p.list != noList {
+			p.list = min(max(n, 0), 8)
+		}
+	case "numId":
+		if val(e, "val") == "0" {
+			p.list = noList
+		} else if p.list == -1 {
+			p.list = 0
+		}
+	case "b":
+		w.bold = on(e)
+	case "vanish":
+		w.vanish = on(e)
+	case "t":
+		w.inText = true
+		if !w.bold {
+			p.bold = false
+		}
+	case "tab", "br", "cr", "ptab":
+		p.text.WriteByte(' ')
+	case "noBreakHyphen":
+		p.text.WriteByte('-')
+	case "footnoteReference":
+		p.notes = append(p.notes, "footnote "+val(e, "id"))
+	case "endnoteReference":
+		p.notes = append(p.notes, "endnote "+val(e, "id"))
+	}
+}
+
+func (w *wordWalker) table() *wordTable {
+	if len(w.tables) == 0 {
+		return nil
+	}
+	return w.tables[len(w.tables)-1]
+}
+
+func (w *wordWalker) close(e xml.EndElement, depth int) {
+	switch e.Name.Local {
+	case "t":
+		w.inText = false
+	case "r":
+		w.vanish = false
+	case "p":
+		if len(w.paras) > 0 && !strings.Contains(e.Name.Space, "drawingml") {
+			w.endParagraph()
+		}
+	case "tc":
+		if t := w.table(); t != nil && len(t.cells) < maxColumns {
+			t.cells = append(t.cells, strings.Join(t.cell, " "))
+			for range t.span - 1 {
+				t.cells = append(t.cells, "")
+			}
+			t.cell = nil
+		}
+	case "tr":
+		if t := w.table(); t != nil {
+			w.endRow(t)
+		}
+	case "tbl":
+		if t := w.table(); t != nil {
+			w.tables = w.tables[:len(w.tables)-1]
+			if t.out != nil {
+				t.out.end()
+			}
+		}
+	case "sdt":
+		if w.toc > 0 && depth <= w.toc {
+			w.toc = 0
+		}
+	}
+	if w.end != nil {
+		w.end(e)
+	}
+}
+
+func (w *wordWalker) endParagraph() {
+	p := w.paras[len(w.paras)-1]
+	w.paras = w.paras[:len(w.paras)-1]
+	if t := w.table(); t != nil {
+		if s := strings.TrimSpace(p.text.String()); s != "" {
+			t.cell = append(t.cell, s)
+		}
+		for _, n := range p.notes {
+			t.cell = append(t.cell, w.d.notes[n])
+		}
+		return
+	}
+	w.paragraph(p)
+}
+
+// endRow gives a row to the table's writer; a table in a cell becomes the cell's text.
+func (w *wordWalker) endRow(t *wordTable) {
+	cells := t.cells
+	t.cells = nil
+	if t.out != nil {
+		w.row(t.out, cells)
+		return
+	}
+	if len(w.tables) > 1 {
+		outer := w.tables[len(w.tables)-2]
+		outer.cell = append(outer.cell, strings.Join(compact(cells), " | "))
+	}
+}

@@ -1,0 +1,63 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// What can be wrong with a document. Read wraps one of these (see Error), or the
+// context's own error when the caller gave up.
+var (
+	ErrEmpty       = errors.New("the document is empty")
+	ErrUnsupported = errors.New("the file type can't be read")
+	ErrEncrypted   = errors.New("the document is protected by a password; remove the protection and add it again")
+	ErrDamaged     = errors.New("the document is damaged")
+	ErrTooLarge    = errors.New("the document is too large")
+	ErrNoTextLayer = errors.New("no text layer, needs OCR")
+	ErrTimeout     = errors.New("reading took too long")
+)
+
+// Error is why a document could not be read, and where.
+type Error struct {
+	Kind   error  // one of the Err values above
+	Place  string // "page 3", "word/document.xml"; empty for the whole document
+	Detail string // a sentence part that adds to Kind; may be empty
+	Cause  error  // what a library said; may be nil
+}
+
+func (e *Error) Error() string {
+	s := e.Kind.Error()
+	if e.Place != "" {
+		s = e.Place + ": " + s
+	}
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	if e.Cause != nil {
+		s += " (" + e.Cause.Error() + ")"
+	}
+	return s
+}
+
+// Unwrap gives the kind and the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Cause}
+}
+
+func fail(kind error, place, format string, args ...any) error {
+	return &Error{Kind: kind, Place: place, Detail: fmt.Sprintf(format, args...)}
+}
+
+// damaged turns what a library said about a part into our error, but leaves alone what
+// is already ours and what the context said.
+func damaged(place string, cause error) error {
+	var own *Error
+	if errors.As(cause, &own) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
+		return cause
+	}
+	return &Error{Kind: ErrDamaged, Place: place, Cause: cause}
+}

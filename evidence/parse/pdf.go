@@ -1,0 +1,176 @@
+package parse
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxBookmarks = 5000
+	maxOutline   = 9
+)
+
+func pageName(n int) string { return "page " + strconv.Itoa(n) }
+
+// readPDF reads the text layer of a PDF page by page, then makes one flow of it.
+func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
+	e, err := r.engine()
+	if err != nil {
+		return err
+	}
+	defer e.running.Done()
+	return e.instance(b.ctx, func(m *pdfModule) error {
+		doc, err := m.load(content, size)
+		if err != nil {
+			return err
+		}
+		pages := int(int32(m.call("FPDF_GetPageCount", doc)))
+		if m.err != nil {
+			return m.failed("the file")
+		}
+		if pages <= 0 {
+			return fail(ErrDamaged, "the file", "it has no pages")
+		}
+		if pages > r.opt.MaxPages {
+			return fail(ErrTooLarge, "", "it has %d pages, the limit is %d; split it", pages, r.opt.MaxPages)
+		}
+		b.doc.PageCount = pages
+		b.doc.Title = pdfTitle(m.pdfText(doc, "Title"))
+		flow := &pdfFlow{b: b, outline: m.outline(doc)}
+		if m.err != nil {
+			return m.failed("the file")
+		}
+		return readPages(b, m, doc, flow)
+	})
+}
+
+func readPages(b *builder, m *pdfModule, doc uint64, flow *pdfFlow) error {
+	var silent, broken []int
+	for n := 1; n <= b.doc.PageCount; n++ {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		page, err := m.readPage(doc, n)
+		if err != nil {
+			if m.err != nil || m.ctx.Err() != nil {
+				return err // the module has stopped; no later page can be read
+			}
+			if own, ok := err.(*Error); !ok || own.Kind != ErrDamaged {
+				return err
+			}
+			broken = append(broken, n)
+			continue
+		}
+		if len(page.words) == 0 && (page.images || len(page.rules) > 0) {
+			silent = append(silent, n)
+		}
+		chars := 0
+		for _, w := range page.words {
+			chars += len(w.text) + 1
+		}
+		if flow.size += int64(chars); flow.size > b.max {
+			return fail(ErrTooLarge, pageName(n), "it holds more than %d bytes of text", b.max)
+		}
+		flow.pages = append(flow.pages, layOut(page))
+	}
+	if len(broken) > 0 {
+		b.warn("%s could not be read and was left out.", pageList(broken))
+	}
+	if len(silent) > 0 {
+		b.warn("%s: no text layer, needs OCR.", pageList(silent))
+	}
+	if flow.size == 0 {
+		switch {
+		case len(broken) == b.doc.PageCount:
+			return fail(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
+		case len(silent) > 0:
+			return fail(ErrNoTextLayer, "", "%d of %d pages are pictures", len(silent), b.doc.PageCount)
+		}
+		return fail(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
+	}
+	flow.write()
+	return b.err
+}
+
+// pageList is "Page 3" or "Pages 3, 5–9": runs are shortened, long lists cut.
+func pageList(pages []int) string {
+	var parts []string
+	for i := 0; i < len(pages); {
+		j := i
+		for j+1 < len(pages) && pages[j+1] == pages[j]+1 {
+			j++
+		}
+		if parts = append(parts, strconv.Itoa(pages[i])); j > i {
+			parts[len(parts)-1] = fmt.Sprintf("%d–%d", pages[i], pages[j])
+		}
+		i = j + 1
+	}
+	if len(parts) > 20 {
+		parts = append(parts[:20], "…")
+	}
+	if len(pages) == 1 {
+		return "Page " + parts[0]
+	}
+	return "Pages " + strings.Join(parts, ", ")
+}
+
+// pdfText is an entry of the document's information.
+func (m *pdfModule) pdfText(doc uint64, key string) string {
+	// The key lies behind the buffer that the answer is written to.
+	at := uint32(m.call("malloc", uint64(len(key)+1)))
+	if m.err != nil || at == 0 || !m.mem.Write(at, append([]byte(key), 0)) {
+		return ""
+	}
+	defer m.call("free", uint64(at))
+	return m.text("FPDF_GetMetaText", doc, uint64(at))
+}
+
+// pdfTitle drops what printers put where a title should be.
+func pdfTitle(s string) string {
+	s = clean(s)
+	lower := strings.ToLower(s)
+	for _, junk := range []string{"untitled", "microsoft word", "microsoft powerpoint", "powerpoint presentation", "slide 1", "document"} {
+		if strings.HasPrefix(lower, junk) {
+			return ""
+		}
+	}
+	for _, ending := range []string{".doc", ".docx", ".pdf", ".xls", ".xlsx", ".indd", ".tmp", ".html", ".md"} {
+		if strings.HasSuffix(lower, ending) {
+			return ""
+		}
+	}
+	return s
+}
+
+// outline reads the bookmarks: the level of each title. Rings and endless lists are cut off.
+func (m *pdfModule) outline(doc uint64) map[string]int {
+	levels := map[string]int{}
+	seen := map[uint64]bool{}
+	var visit func(parent uint64, level int)
+	visit = func(parent uint64, level int) {
+		for mark := m.call("FPDFBookmark_GetFirstChild", doc, parent); mark != 0 && m.err == nil; mark = m.call("FPDFBookmark_GetNextSibling", doc, mark) {
+			if seen[mark] || len(seen) >= maxBookmarks {
+				return
+			}
+			seen[mark] = true
+			title := sameText(m.text("FPDFBookmark_GetTitle", mark))
+			if _, have := levels[title]; !have && title != "" {
+				levels[title] = level
+			}
+			if level < maxOutline {
+				visit(mark, level+1)
+			}
+		}
+	}
+	visit(0, 1)
+	return levels
+}
+
+// sameText is a text made comparable: small letters and digits only.
+func sameText(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(clean(s)), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 0x7f)
+	}), " ")
+}

@@ -1,0 +1,405 @@
+package parse
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	snap         = 2.5 // points within which two rules are one
+	reach        = 3.0 // points by which rules may miss each other and still meet
+	maxCrossings = 4_000_000
+)
+
+// grid is a table found by its ruling lines.
+type grid struct {
+	box
+	xs, ys []float64
+	rows   []gridRow
+	cell   []int // of each field, the field that stands for its cell
+}
+
+// gridRow is one row: own holds what stands in its cells, read adds what a cell that
+// spans several rows says for this one.
+type gridRow struct {
+	own, read []string
+}
+
+// findGrids makes tables of rules that meet. Frames and single boxes are none.
+func findGrids(rules []rule) []*grid {
+	hs, vs := mergeRules(rules, true), mergeRules(append(rules, impliedRules(rules)...), false)
+	if len(hs) < 2 || len(vs) < 2 || len(hs)*len(vs) > maxCrossings {
+		return nil
+	}
+	// Rules that cross, directly or through others, are one table.
+	parent := make([]int, len(hs)+len(vs))
+	for i := range parent {
+		parent[i] = i
+	}
+	var root func(int) int
+	root = func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for i, h := range hs {
+		for j, v := range vs {
+			if v.at >= h.from-reach && v.at <= h.to+reach && h.at >= v.from-reach && h.at <= v.to+reach {
+				parent[root(i)] = root(len(hs) + j)
+			}
+		}
+	}
+	var order []int
+	groups := map[int]*[2][]rule{}
+	for i := range parent {
+		g := groups[root(i)]
+		if g == nil {
+			g = &[2][]rule{}
+			groups[root(i)] = g
+			order = append(order, root(i))
+		}
+		if i < len(hs) {
+			g[0] = append(g[0], hs[i])
+		} else {
+			g[1] = append(g[1], vs[i-len(hs)])
+		}
+	}
+	var out []*grid
+	for _, r := range order {
+		if g := newGrid(groups[r][0], groups[r][1]); g != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// impliedRules are the upright rules of tables that have only level ones, drawn cell by
+// cell: where pieces end and the next begin, at several heights, a column begins.
+func impliedRules(rules []rule) []rule {
+	type joint struct{ x, y float64 }
+	var joints []joint
+	var level []rule
+	for _, r := range rules {
+		if r.horizontal {
+			level = append(level, r)
+		}
+	}
+	if len(level) > 4000 {
+		return nil
+	}
+	slices.SortStableFunc(level, func(a, b rule) int { return cmpFloat(a.at, b.at) })
+	for i, a := range level {
+		for _, b := range level[i+1:] {
+			if b.at-a.at > snap {
+				break
+			}
+			if math.Abs(a.to-b.from) < 1 || math.Abs(b.to-a.from) < 1 {
+				joints = append(joints, joint{a.from, a.at}, joint{a.to, a.at}, joint{b.from, b.at}, joint{b.to, b.at})
+			}
+		}
+	}
+	slices.SortFunc(joints, func(a, b joint) int { return cmpFloat(a.x, b.x) })
+	var out []rule
+	for i := 0; i < len(joints); {
+		j, top, bottom := i, joints[i].y, joints[i].y
+		for ; j < len(joints) && joints[j].x-joints[i].x < snap; j++ {
+			top, bottom = min(top, joints[j].y), max(bottom, joints[j].y)
+		}
+		if bottom-top > 3*snap {
+			out = append(out, rule{false, joints[i].x, top, bottom})
+		}
+		i = j
+	}
+	return out
+}
+
+// mergeRules joins the rules of one direction that lie on one line and touch.
+func mergeRules(rules []rule, horizontal bool) []rule {
+	var in []rule
+	for _, r := range rules {
+		if r.horizontal == horizontal {
+			in = append(in, r)
+		}
+	}
+	slices.SortFunc(in, func(a, b rule) int {
+		if a.at != b.at {
+			return cmpFloat(a.at, b.at)
+		}
+		return cmpFloat(a.from, b.from)
+	})
+	var out []rule
+	for start := 0; start < len(in); {
+		end := start + 1
+		for end < len(in) && in[end].at-in[start].at <= snap {
+			end++
+		}
+		line := in[start:end]
+		at := line[len(line)/2].at
+		slices.SortFunc(line, func(a, b rule) int { return cmpFloat(a.from, b.from) })
+		cur := rule{horizontal, at, line[0].from, line[0].to}
+		for _, r := range line[1:] {
+			if r.from <= cur.to+reach {
+				cur.to = max(cur.to, r.to)
+				continue
+			}
+			out = append(out, cur)
+			cur = rule{horizontal, at, r.from, r.to}
+		}
+		out = append(out, cur)
+		start = end
+	}
+	return out
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func distinct(rules []rule) []float64 {
+	var at []float64
+	for _, r := range rules {
+		at = append(at, r.at)
+	}
+	slices.Sort(at)
+	out := at[:0]
+	for _, v := range at {
+		if len(out) == 0 || v-out[len(out)-1] > snap {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func newGrid(hs, vs []rule) *grid {
+	ys, xs := distinct(hs), distinct(vs)
+	if len(xs) < 3 || len(ys) < 2 { // one column is a frame, not a table
+		return nil
+	}
+	if len(ys) > 2000 || len(xs) > 200 {
+		return nil
+	}
+	g := &grid{xs: xs, ys: ys, box: box{xs[0], ys[0], xs[len(xs)-1], ys[len(ys)-1]}}
+	g.regions(hs, vs)
+	return g
+}
+
+// regions numbers the cells: two neighbouring fields belong to one cell where no rule parts them.
+func (g *grid) regions(hs, vs []rule) {
+	rows, cols := len(g.ys)-1, len(g.xs)-1
+	g.rows = make([]gridRow, rows)
+	for i := range g.rows {
+		g.rows[i] = gridRow{own: make([]string, cols), read: make([]string, cols)}
+	}
+	g.cell = make([]int, rows*cols)
+	for i := range g.cell {
+		g.cell[i] = i
+	}
+	parted := func(rules []rule, at, mid float64) bool {
+		for _, r := range rules {
+			if math.Abs(r.at-at) <= snap && r.from-reach <= mid && mid <= r.to+reach {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range rows {
+		midY := (g.ys[i] + g.ys[i+1]) / 2
+		for j := range cols {
+			midX := (g.xs[j] + g.xs[j+1]) / 2
+			if j > 0 && !parted(vs, g.xs[j], midY) {
+				g.unite(i*cols+j, i*cols+j-1)
+			}
+			if i > 0 && !parted(hs, g.ys[i], midX) {
+				g.unite(i*cols+j, (i-1)*cols+j)
+			}
+		}
+	}
+}
+
+func (g *grid) top(i int) int {
+	for g.cell[i] != i {
+		g.cell[i] = g.cell[g.cell[i]]
+		i = g.cell[i]
+	}
+	return i
+}
+
+// unite keeps the upper left field as the cell's own.
+func (g *grid) unite(a, b int) {
+	a, b = g.top(a), g.top(b)
+	g.cell[max(a, b)] = min(a, b)
+}
+
+func (g *grid) holds(w word) bool {
+	x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
+	return x > g.x0 && x < g.x1 && y > g.y0 && y < g.y1
+}
+
+// fill puts the words into their cells.
+func (g *grid) fill(words []word) {
+	cols := len(g.xs) - 1
+	byCell := map[int][]word{}
+	for _, w := range words {
+		j, _ := slices.BinarySearch(g.xs, (w.x0+w.x1)/2)
+		i, _ := slices.BinarySearch(g.ys, (w.y0+w.y1)/2)
+		i, j = min(max(i-1, 0), len(g.ys)-2), min(max(j-1, 0), cols-1)
+		k := g.top(i*cols + j)
+		byCell[k] = append(byCell[k], w)
+	}
+	for k, ws := range byCell {
+		g.rows[k/cols].own[k%cols] = cellText(ws)
+	}
+	for i := range g.rows {
+		for j := range cols {
+			k := g.top(i*cols + j)
+			// A cell over several columns is read once; over several rows, for each of them.
+			if k%cols == j {
+				g.rows[i].read[j] = g.rows[k/cols].own[j]
+			}
+		}
+	}
+	g.splitRows(words)
+	g.rows = slices.DeleteFunc(g.rows, func(r gridRow) bool { return filled(r.own) == 0 })
+	g.dropEmptyColumns()
+}
+
+// splitRows parts the rows of a table that has rules only around its head or between its
+// columns: fields too tall for one row, with lines that stand in rows.
+func (g *grid) splitRows(words []word) {
+	if len(g.rows) > 3 {
+		return
+	}
+	var out []gridRow
+	for i, r := range g.rows {
+		var in []word
+		for _, w := range words {
+			if mid := (w.y0 + w.y1) / 2; mid > g.ys[i] && mid < g.ys[i+1] {
+				in = append(in, w)
+			}
+		}
+		if parts := rowsOf(in, g.xs[1:len(g.xs)-1]); len(parts) > 1 && i+1 == len(g.rows) {
+			out = append(out, parts...)
+			continue
+		}
+		out = append(out, r)
+	}
+	g.rows = out
+}
+
+// rowsOf makes rows of words that stand in columns with the given bounds between them. Rows
+// are parted by more space than their lines; where all space is the same, each line with
+// something in the first column begins one.
+func rowsOf(words []word, bounds []float64) []gridRow {
+	byColumn := make([][]word, len(bounds)+1)
+	for _, w := range words {
+		j, _ := slices.BinarySearch(bounds, (w.x0+w.x1)/2)
+		byColumn[j] = append(byColumn[j], w)
+	}
+	type piece struct {
+		*textLine
+		column int
+	}
+	var pieces []piece
+	tight := math.Inf(1)
+	for j, ws := range byColumn {
+		lines := toLines(ws)
+		for i, l := range lines {
+			pieces = append(pieces, piece{l, j})
+			if i > 0 {
+				tight = min(tight, max(l.y0-lines[i-1].y1, 0))
+			}
+		}
+	}
+	if len(pieces) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmpFloat(a.y0, b.y0) })
+	var groups [][]piece // parted by any space at all
+	var spaces []float64
+	bottom := math.Inf(-1)
+	wide := 0
+	for _, p := range pieces {
+		if space := p.y0 - bottom; len(groups) == 0 || space > -0.1*p.size {
+			groups = append(groups, nil)
+			spaces = append(spaces, space)
+			if len(groups) > 1 && space > 1.4*tight+1 {
+				wide++
+			}
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], p)
+		bottom = max(bottom, p.y1)
+	}
+	var out []gridRow
+	var cells [][]string
+	flush := func() {
+		if cells == nil {
+			return
+		}
+		row := make([]string, len(cells))
+		for j, lines := range cells {
+			row[j] = clean(joinLines(lines))
+		}
+		out = append(out, gridRow{row, row})
+	}
+	for i, group := range groups {
+		fresh := i == 0 || spaces[i] > 1.4*tight+1
+		if wide == 0 {
+			fresh = i == 0 || slices.ContainsFunc(group, func(p piece) bool { return p.column == 0 })
+		}
+		if fresh {
+			flush()
+			cells = make([][]string, len(byColumn))
+		}
+		for _, p := range group {
+			cells[p.column] = append(cells[p.column], p.text)
+		}
+	}
+	flush()
+	return out
+}
+
+func cellText(words []word) string {
+	var lines []string
+	for _, l := range toLines(words) {
+		lines = append(lines, l.text)
+	}
+	return clean(joinLines(lines))
+}
+
+func (g *grid) dropEmptyColumns() {
+	if len(g.rows) == 0 {
+		return
+	}
+	var keep []int
+	for j := range g.rows[0].read {
+		if slices.ContainsFunc(g.rows, func(r gridRow) bool { return r.read[j] != "" }) {
+			keep = append(keep, j)
+		}
+	}
+	for i := range g.rows {
+		var own, read []string
+		for _, j := range keep {
+			own, read = append(own, g.rows[i].own[j]), append(read, g.rows[i].read[j])
+		}
+		g.rows[i] = gridRow{own, read}
+	}
+}
+
+// key is the grid's words made comparable from page to page.
+func (g *grid) key() string {
+	var sb strings.Builder
+	for _, r := range g.rows {
+		sb.WriteString(strings.Join(r.own, " "))
+		sb.WriteByte(' ')
+	}
+	return repeatKey(sb.String())
+}

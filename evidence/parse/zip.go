@@ -1,0 +1,111 @@
+package parse
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// What an Office document may hold. Real ones stay far below.
+const (
+	maxParts     = 10_000
+	maxPart      = 256 << 20 // bytes of one part, unpacked
+	maxUnpacked  = 512 << 20 // bytes of all parts, unpacked
+	maxRatio     = 200       // unpacked to packed, for parts over ratioFrom
+	ratioFrom    = 16 << 20
+	maxTypesPart = 4 << 20
+	zipEncrypted = 0x1
+)
+
+// openZip opens an archive and refuses one that says of itself that it would unpack
+// to too much. What parts really unpack to is bounded when they are read.
+func openZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
+	z, err := zip.NewReader(content, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
+		return nil, damaged("the zip directory", err)
+	}
+	if len(z.File) > maxParts {
+		return nil, fail(ErrTooLarge, "", "the archive has %d parts, the limit is %d", len(z.File), maxParts)
+	}
+	var total uint64
+	for _, f := range z.File {
+		if f.Flags&zipEncrypted != 0 {
+			return nil, fail(ErrEncrypted, f.Name, "")
+		}
+		n := f.UncompressedSize64
+		if n > maxPart {
+			return nil, fail(ErrTooLarge, f.Name, "unpacks to %d bytes", n)
+		}
+		if n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
+			return nil, fail(ErrTooLarge, f.Name, "unpacks to %d times its size, as a zip bomb does", n/max(f.CompressedSize64, 1))
+		}
+		if total += n; total > maxUnpacked {
+			return nil, fail(ErrTooLarge, "", "the archive unpacks to more than %d bytes", int64(maxUnpacked))
+		}
+	}
+	return z, nil
+}
+
+// contentTypes returns the list of content types of an Office document, or "".
+func contentTypes(z *zip.Reader) (string, error) {
+	raw, err := readPart(z, "[Content_Types].xml", maxTypesPart)
+	if errors.Is(err, errNoPart) {
+		return "", nil
+	}
+	return string(raw), err
+}
+
+var errNoPart = errors.New("the part is missing")
+
+func findPart(z *zip.Reader, name string) *zip.File {
+	for _, f := range z.File {
+		if strings.EqualFold(strings.TrimPrefix(f.Name, "/"), strings.TrimPrefix(name, "/")) {
+			return f
+		}
+	}
+	return nil
+}
+
+// openPart opens a part for reading at most limit bytes of it, whatever the directory says.
+func openPart(z *zip.Reader, name string, limit int64) (io.ReadCloser, error) {
+	f := findPart(z, name)
+	if f == nil {
+		return nil, fmt.Errorf("%s: %w", name, errNoPart)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, damaged(name, err)
+	}
+	return &partReader{ReadCloser: r, name: name, left: limit}, nil
+}
+
+func readPart(z *zip.Reader, name string, limit int64) ([]byte, error) {
+	r, err := openPart(z, name, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var buf bytes.Buffer
+	if _, err := buf.ReadFrom(r); err != nil {
+		return nil, damaged(name, err)
+	}
+	return buf.Bytes(), nil
+}
+
+// partReader fails, rather than ends, where a part is longer than allowed.
+type partReader struct {
+	io.ReadCloser
+	name string
+	left int64
+}
+
+func (p *partReader) Read(b []byte) (int, error) {
+	n, err := p.ReadCloser.Read(b)
+	if p.left -= int64(n); p.left < 0 {
+		return 0, fail(ErrTooLarge, p.name, "unpacks to more than is allowed")
+	}
+	return n, err
+}
