@@ -1,0 +1,355 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// soaBasis is the SoA version that later deliverables build on, with its items.
+func (s *Service) soaBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.SoAVersion, items []api.SoAItem, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		var ok bool
+		if v, ok, err = soa.basis(tx, by.OrganizationID, a.ID); err != nil {
+			return err
+		}
+		if !ok {
+			return api.Conflict("there is no Statement of Applicability yet; draft it first")
+		}
+		items, err = soa.itemsOf(tx, by.OrganizationID, v.ID)
+		return err
+	})
+	return v, items, err
+}
+
+// draftGap turns every applicable item of the SoA that falls short into a finding.
+// Gaps that people added by hand are kept.
+func (s *Service) draftGap(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	v, items, err := s.soaBasis(ctx, by, a)
+	if err != nil {
+		return d, err
+	}
+	d = draft[api.Finding]{method: analyst.Rules, inputs: map[string]string{"soa_version_id": v.ID, "soa_sha256": v.ContentSHA256, "soa_status": string(v.Status)}}
+	for _, i := range items {
+		if !i.Applicability.In() {
+			continue
+		}
+		c, err := snap.Control(i.ControlCode)
+		if err != nil {
+			return d, err
+		}
+		if f, falls := analyst.Finding(c, i); falls {
+			f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
+			d.items = append(d.items, f)
+		}
+	}
+	if err := s.keepManual(ctx, by, a, &d); err != nil {
+		return d, err
+	}
+	return d, carry(ctx, s, by, a, gap, &d, copyFinding)
+}
+
+// sameControl is the item of another deliverable on the same control.
+func sameControl(i api.Item) api.Item {
+	return api.Item{ControlID: i.ControlID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle, DomainCode: i.DomainCode, RequirementCodes: i.RequirementCodes}
+}
+
+func copyFinding(to, from *api.Finding, field string) {
+	switch field {
+	case "status":
+		to.Status, to.Result = from.Status, from.Result
+	case "severity":
+		to.Severity, to.SeverityReason = from.Severity, from.SeverityReason
+	case "gap_type":
+		to.GapType = from.GapType
+	case "condition":
+		to.Condition = from.Condition
+	case "criteria":
+		to.Criteria = from.Criteria
+	case "cause":
+		to.Cause = from.Cause
+	case "effect":
+		to.Effect = from.Effect
+	case "recommendation":
+		to.Recommendation = from.Recommendation
+	case "owner":
+		to.Owner = from.Owner
+	case "note":
+		to.Note = from.Note
+	case "due_date":
+		to.DueDate = from.DueDate
+	}
+}
+
+// keepManual carries gaps added by hand over into a new draft.
+func (s *Service) keepManual(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.Finding]) error {
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		v, ok, err := gap.newest(tx, by.OrganizationID, a.ID)
+		if err != nil || !ok {
+			return err
+		}
+		old, err := gap.itemsOf(tx, by.OrganizationID, v.ID)
+		for _, f := range old {
+			if f.Source == "manual" {
+				d.items = append(d.items, f)
+				d.kept = append(d.kept, f.ControlCode)
+			}
+		}
+		return err
+	})
+}
+
+// DraftGap drafts the next version.
+func (s *Service) DraftGap(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.GapVersion, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap)
+}
+
+// RegenerateGap drafts again, keeping what people edited and added.
+func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
+	v, err := getVersion(ctx, s, by, gap, in.GapVersionID)
+	if err != nil {
+		return nil, err
+	}
+	return s.DraftGap(ctx, by, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+}
+
+// ListGap lists versions, newest first.
+func (s *Service) ListGap(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.GapVersion], error) {
+	return list(ctx, s, by, gap, in)
+}
+
+// GetGap is one version.
+func (s *Service) GetGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
+	return getVersion(ctx, s, by, gap, in.GapVersionID)
+}
+
+// SubmitGap puts a version under review.
+func (s *Service) SubmitGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
+	return submitVersion(ctx, s, by, gap, in.GapVersionID, nil)
+}
+
+// ApproveGap approves a version.
+func (s *Service) ApproveGap(ctx context.Context, by api.Caller, in *api.DecideGapInput) (*api.GapVersion, error) {
+	return approveVersion(ctx, s, by, gap, in.GapVersionID, in.Body)
+}
+
+// ListFindings lists a version's findings, worst first.
+func (s *Service) ListFindings(ctx context.Context, by api.Caller, in *api.FindingsInput) (*api.List[api.Finding], error) {
+	return s.findings(ctx, by, in.GapVersionID, in.FindingFilter, in.Paging)
+}
+
+// ListGaps lists the gaps of the assessment's newest version, worst first.
+func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput) (*api.List[api.Finding], error) {
+	var id string
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		if _, err := get(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		v, _, err := gap.newest(tx, by.OrganizationID, in.AssessmentID)
+		id = v.ID
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		return &api.List[api.Finding]{Data: []api.Finding{}, Pagination: api.Pagination{Limit: in.Limit}}, nil
+	}
+	return s.findings(ctx, by, id, in.FindingFilter, in.Paging)
+}
+
+func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
+	q := strings.ToLower(f.Q)
+	return sortedItems(ctx, s, by, gap, id, p, func(i *api.Finding) bool {
+		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
+			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation)
+	}, worstFirst)
+}
+
+// worstFirst orders findings by severity, then weight, then control.
+func worstFirst(a, b *api.Finding) int {
+	return cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)),
+		cmp.Compare(b.Weight, a.Weight), catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+}
+
+// UpdateFinding changes a finding by a person's hand.
+func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
+	b := in.Body
+	if err := checkDate("due_date", b.DueDate.Value); err != nil {
+		return nil, err
+	}
+	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(_ *store.Tx, i *api.Finding) ([]string, error) {
+		var f fields
+		assign(&f, "status", &i.Status, b.Status)
+		if b.Status != nil {
+			i.Result = resultOf(i.Status)
+		}
+		assign(&f, "severity", &i.Severity, b.Severity)
+		if b.Severity != nil {
+			i.SeverityReason = "set by " + by.Actor.Name
+		}
+		assign(&f, "gap_type", &i.GapType, b.GapType)
+		assign(&f, "condition", &i.Condition, b.Condition)
+		assign(&f, "criteria", &i.Criteria, b.Criteria)
+		assign(&f, "cause", &i.Cause, b.Cause)
+		assign(&f, "effect", &i.Effect, b.Effect)
+		assign(&f, "recommendation", &i.Recommendation, b.Recommendation)
+		f.note("owner", b.Owner.Apply(&i.Owner))
+		f.note("note", b.Note.Apply(&i.Note))
+		f.note("due_date", b.DueDate.Apply(&i.DueDate))
+		return f, nil
+	})
+}
+
+// resultOf is the result that an implementation status means.
+func resultOf(st api.Implementation) api.Result {
+	switch st {
+	case api.Implemented:
+		return api.Met
+	case api.PartiallyImplemented:
+		return api.PartiallyMet
+	case api.Planned, api.NotImplemented:
+		return api.NotMet
+	}
+	return api.ResultNoEvid
+}
+
+// CreateGap adds a gap by hand to the newest version, or begins the first one with it.
+func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
+	b := in.Body
+	if err := checkDate("due_date", b.DueDate); err != nil {
+		return nil, err
+	}
+	a, err := s.read(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.snapshot(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	f := api.Finding{Status: b.Status, Result: resultOf(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: "manual",
+		Condition: b.Condition, Cause: b.Cause, Effect: b.Effect, Recommendation: b.Recommendation, GapType: cmp.Or(b.GapType, "implementation"),
+		Owner: b.Owner, DueDate: b.DueDate, Confidence: 1}
+	f.ControlCode, f.EditedBy = strings.ToUpper(strings.TrimSpace(b.ControlID)), &by.Actor.Name
+	c, err := snap.Control(b.ControlID)
+	var missing *catalog.NotFound
+	switch {
+	case err == nil:
+		f.Item = api.Item{ControlID: c.ID, ControlCode: c.Code, ControlTitle: c.Title, DomainCode: c.DomainCode, EditedBy: &by.Actor.Name}
+		f.InCatalog, f.Criteria = true, c.Description
+		if c.Weight != nil {
+			f.Weight = *c.Weight
+		}
+		if _, codes, err := controlsOf(snap, &a); err == nil {
+			f.RequirementCodes = codes[c.Code]
+		}
+	case !errors.As(err, &missing):
+		return nil, err
+	}
+	if f.Condition == "" {
+		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, strings.ReplaceAll(string(b.Status), "_", " "), by.Actor.Name)
+	}
+	return s.addFinding(ctx, by, a.ID, f)
+}
+
+func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment string, f api.Finding) (*api.Finding, error) {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		org := by.OrganizationID
+		a, err := get(tx, by, assessment)
+		if err != nil {
+			return err
+		}
+		if a.State == api.StateClosed {
+			return api.Conflict("the assessment is closed and does not change")
+		}
+		v, ok, err := gap.newest(tx, org, a.ID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !ok:
+			v, err = gap.add(tx, by, &a, draft[api.Finding]{method: "by hand"})
+		case v.Status == api.VersionUnderReview:
+			err = gap.reopen(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
+		case v.Status != api.VersionDraft:
+			var items []api.Finding
+			if items, err = gap.itemsOf(tx, org, v.ID); err == nil {
+				v, err = gap.add(tx, by, &a, draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, kept: v.Kept})
+			}
+		}
+		if err != nil {
+			return err
+		}
+		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
+		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.seal(tx, org, &v)); err != nil {
+			return err
+		}
+		return errors.Join(gap.versions.Put(tx, org, &v), recordArtifact(tx, by, a.ID, string(gap.gate), gap.gate.Title(), v.DeliverableVersion),
+			audit.Tell(tx, by, audit.Event{Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
+				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity}}))
+	})
+	return &f, err
+}
+
+// GetGapSummary counts a version.
+func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
+	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		v, err := gap.get(tx, by.OrganizationID, in.GapVersionID)
+		if err != nil {
+			return err
+		}
+		found, err := gap.itemsOf(tx, by.OrganizationID, v.ID)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			out.Findings++
+			out.ByResult[f.Result]++
+			out.BySeverity[f.Severity]++
+			out.ByDomain[f.DomainCode]++
+			out.ByType[f.GapType]++
+		}
+		basis := v.Inputs["soa_version_id"]
+		if basis == "" {
+			return nil
+		}
+		items, err := soa.itemsOf(tx, by.OrganizationID, basis)
+		if err != nil {
+			return err
+		}
+		for _, i := range items {
+			if i.Applicability.In() {
+				out.Controls++
+			}
+		}
+		out.ByResult[api.Met] += max(0, out.Controls-countInCatalog(found))
+		out.CompliancePct, out.ComplianceFormula = analyst.Compliance(items)
+		return nil
+	})
+	return out, err
+}
+
+func countInCatalog(found []api.Finding) (n int) {
+	for _, f := range found {
+		if f.Source == "analysis" {
+			n++
+		}
+	}
+	return n
+}

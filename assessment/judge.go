@@ -1,0 +1,64 @@
+package assessment
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence"
+)
+
+// finder lets the analyst search one assessment.
+type finder struct{ session *evidence.Session }
+
+func (f finder) Find(ctx context.Context, query string, topK int) ([]analyst.Passage, error) {
+	hits, err := f.session.Find(ctx, query, topK)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]analyst.Passage, len(hits))
+	for i, h := range hits {
+		out[i] = analyst.Passage{
+			ChunkID: h.Chunk.ID, DocumentID: h.Document.ID, DocumentTitle: h.Document.Title, Filename: h.Document.Filename,
+			Category: h.Document.Category, HeadingPath: h.Chunk.HeadingPath, Kind: h.Chunk.Kind, Locator: h.Chunk.Locator, Text: h.Chunk.Text,
+			SHA256: h.Chunk.SHA256, Effective: h.Document.EffectiveDate, Owner: h.Document.Owner, Score: h.Score, Semantic: h.Semantic, Keyword: h.Keyword,
+		}
+	}
+	return out, nil
+}
+
+// today is the day the rules judge by.
+func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
+
+// snapshot is the catalog version an assessment began with.
+func (s *Service) snapshot(ctx context.Context, a *api.Assessment) (*catalog.Snapshot, error) {
+	return s.catalog.Snapshot(ctx, a.SCFVersionID)
+}
+
+// eachControl runs work for every control on all cores, in no order; the first error ends it.
+func eachControl(ctx context.Context, controls []api.Control, work func(ctx context.Context, n int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(controls)) {
+		wg.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= len(controls) || ctx.Err() != nil {
+					return
+				}
+				if err := work(ctx, n); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}

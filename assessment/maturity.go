@@ -1,0 +1,238 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// defaultTarget is the level aimed at where nobody says otherwise: well defined.
+const defaultTarget = 3
+
+// draftMaturity rates every applicable control of the SoA.
+func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	v, items, err := s.soaBasis(ctx, by, a)
+	if err != nil {
+		return d, err
+	}
+	previous, err := s.previousLevels(ctx, by, a)
+	if err != nil {
+		return d, err
+	}
+	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: map[string]string{"soa_version_id": v.ID, "soa_sha256": v.ContentSHA256, "soa_status": string(v.Status)}}
+	for _, i := range items {
+		if !i.Applicability.In() {
+			continue
+		}
+		c, err := snap.Control(i.ControlCode)
+		if err != nil {
+			return d, err
+		}
+		score := analyst.Maturity(c, i, defaultTarget)
+		score.Item = sameControl(i.Item)
+		if level, ok := previous[i.ControlCode]; ok {
+			score.PreviousLevel = &level
+		}
+		d.items = append(d.items, score)
+	}
+	return d, carry(ctx, s, by, a, maturity, &d, func(to, from *api.MaturityScore, field string) {
+		switch field {
+		case "level":
+			to.Level, to.Assessed = from.Level, from.Assessed
+		case "target_level":
+			to.TargetLevel = from.TargetLevel
+		case "rationale":
+			to.Rationale = from.Rationale
+		case "note":
+			to.Note = from.Note
+		}
+	})
+}
+
+// previousLevels are the assessed levels of the newest version, by control.
+func (s *Service) previousLevels(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]int, error) {
+	out := map[string]int{}
+	return out, s.db.View(ctx, func(tx *store.Tx) error {
+		v, ok, err := maturity.newest(tx, by.OrganizationID, a.ID)
+		if err != nil || !ok {
+			return err
+		}
+		scores, err := maturity.itemsOf(tx, by.OrganizationID, v.ID)
+		for _, sc := range scores {
+			if sc.Assessed {
+				out[sc.ControlCode] = sc.Level
+			}
+		}
+		return err
+	})
+}
+
+// DraftMaturity drafts the next version.
+func (s *Service) DraftMaturity(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.MaturityVersion, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity)
+}
+
+// RegenerateMaturity drafts again, keeping what people edited.
+func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
+	v, err := getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+	if err != nil {
+		return nil, err
+	}
+	return s.DraftMaturity(ctx, by, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+}
+
+// ListMaturity lists versions, newest first.
+func (s *Service) ListMaturity(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.MaturityVersion], error) {
+	return list(ctx, s, by, maturity, in)
+}
+
+// GetMaturity is one version.
+func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
+	return getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+}
+
+// ListScores lists a version's scores by control code.
+func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
+	q := strings.ToLower(in.Q)
+	return listItems(ctx, s, by, maturity, in.MaturityVersionID, in.Paging, func(i *api.MaturityScore) bool {
+		return about(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
+			mentions(q, i.ControlCode, i.ControlTitle, i.Rationale)
+	})
+}
+
+// GetScore is one score.
+func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityScoreInput) (*api.MaturityScore, error) {
+	var sc api.MaturityScore
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		sc, err = maturity.items.Get(tx, by.OrganizationID, in.MaturityScoreID)
+		return store.Missing(err, "maturity score", in.MaturityScoreID)
+	})
+	return &sc, err
+}
+
+// UpdateScore changes a score by a person's hand.
+func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
+	b := in.Body
+	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(_ *store.Tx, i *api.MaturityScore) ([]string, error) {
+		var f fields
+		assign(&f, "level", &i.Level, b.Level)
+		if b.Level != nil {
+			i.Assessed = true
+		}
+		assign(&f, "target_level", &i.TargetLevel, b.TargetLevel)
+		assign(&f, "rationale", &i.Rationale, b.Rationale)
+		f.note("note", b.Note.Apply(&i.Note))
+		return f, nil
+	})
+}
+
+// SubmitMaturity puts a version under review.
+func (s *Service) SubmitMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
+	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID, nil)
+}
+
+// ApproveMaturity approves a version.
+func (s *Service) ApproveMaturity(ctx context.Context, by api.Caller, in *api.DecideMaturityInput) (*api.MaturityVersion, error) {
+	return approveVersion(ctx, s, by, maturity, in.MaturityVersionID, in.Body)
+}
+
+// GetMaturitySummary is a version by domain.
+func (s *Service) GetMaturitySummary(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturitySummary, error) {
+	var v api.MaturityVersion
+	var scores []api.MaturityScore
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if v, err = maturity.get(tx, by.OrganizationID, in.MaturityVersionID); err != nil {
+			return err
+		}
+		scores, err = maturity.itemsOf(tx, by.OrganizationID, v.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.read(ctx, by, v.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.domainNames(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	out := summarize(scores, names)
+	out.MaturityVersionID = v.ID
+	return out, nil
+}
+
+func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[string]string, error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, d := range snap.Domains() {
+		names[d.Code] = d.Name
+	}
+	return names, nil
+}
+
+// summarize counts scores by domain and overall. Means are over assessed controls only.
+func summarize(scores []api.MaturityScore, names map[string]string) *api.MaturitySummary {
+	out := &api.MaturitySummary{Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},
+		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not assessed and not counted as level 0"}
+	by := map[string][]api.MaturityScore{}
+	for _, sc := range scores {
+		by[sc.DomainCode] = append(by[sc.DomainCode], sc)
+		if sc.Assessed {
+			out.ByLevel[fmt.Sprint(sc.Level)]++
+		} else {
+			out.ByLevel["not_assessed"]++
+		}
+	}
+	for code, list := range by {
+		out.Domains = append(out.Domains, domainMaturity(code, names[code], list))
+	}
+	slices.SortFunc(out.Domains, func(a, b api.DomainMaturity) int { return cmp.Compare(a.DomainCode, b.DomainCode) })
+	out.Overall = domainMaturity("", "All domains", scores)
+	return out
+}
+
+func domainMaturity(code, name string, scores []api.MaturityScore) api.DomainMaturity {
+	d := api.DomainMaturity{DomainCode: code, DomainName: name, Controls: len(scores)}
+	var sum, weighted, weights, targets float64
+	for _, sc := range scores {
+		targets += float64(sc.TargetLevel)
+		if !sc.Assessed {
+			continue
+		}
+		d.Assessed++
+		sum += float64(sc.Level)
+		weighted += float64(sc.Level * sc.Weight)
+		weights += float64(sc.Weight)
+		if d.Minimum == nil || sc.Level < *d.Minimum {
+			level := sc.Level
+			d.Minimum = &level
+		}
+	}
+	if len(scores) > 0 {
+		d.AssessedPct = round(100*float64(d.Assessed)/float64(len(scores)), 1)
+		d.TargetMean = rounded(targets/float64(len(scores)), 2)
+	}
+	if d.Assessed > 0 {
+		d.Mean = rounded(sum/float64(d.Assessed), 2)
+	}
+	if weights > 0 {
+		d.WeightedMean = rounded(weighted/weights, 2)
+	}
+	return d
+}

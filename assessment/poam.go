@@ -1,0 +1,193 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// draftPOAM plans a remediation for every finding that is more than informational.
+func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	var v api.GapVersion
+	var found []api.Finding
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		var ok bool
+		if v, ok, err = gap.basis(tx, by.OrganizationID, a.ID); err != nil {
+			return err
+		}
+		if !ok {
+			return api.Conflict("there is no gap analysis yet; draft it first")
+		}
+		found, err = gap.itemsOf(tx, by.OrganizationID, v.ID)
+		return err
+	})
+	if err != nil {
+		return d, err
+	}
+	slices.SortFunc(found, func(a, b api.Finding) int { return worstFirst(&a, &b) })
+	d = draft[api.POAMItem]{method: analyst.Rules, inputs: map[string]string{"gap_version_id": v.ID, "gap_sha256": v.ContentSHA256, "gap_status": string(v.Status)}}
+	for _, f := range found {
+		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {
+			continue
+		}
+		c, err := snap.Control(f.ControlCode)
+		if err != nil {
+			c = api.Control{Code: f.ControlCode, Title: f.ControlTitle, Description: f.Condition}
+		}
+		item := analyst.Remediation(c, f, analyst.Options{Today: s.today()})
+		item.Item, item.FindingID = sameControl(f.Item), f.ID
+		d.items = append(d.items, item)
+	}
+	d.items = analyst.Order(d.items)
+	return d, carry(ctx, s, by, a, poam, &d, copyRemediation)
+}
+
+func copyRemediation(to, from *api.POAMItem, field string) {
+	switch field {
+	case "corrective_action":
+		to.CorrectiveAction = from.CorrectiveAction
+	case "priority":
+		to.Priority = from.Priority
+	case "effort":
+		to.Effort = from.Effort
+	case "owner":
+		to.Owner = from.Owner
+	case "resources":
+		to.Resources = from.Resources
+	case "due_date":
+		to.DueDate = from.DueDate
+	case "milestones":
+		to.Milestones = from.Milestones
+	case "status":
+		to.Status = from.Status
+	case "risk_accepted_until":
+		to.RiskAcceptedUntil = from.RiskAcceptedUntil
+	case "vendor_dependency":
+		to.VendorDependency = from.VendorDependency
+	case "comments":
+		to.Comments = from.Comments
+	}
+}
+
+// DraftPOAM drafts the next version, keeping what people edited.
+func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.POAMVersion, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	return writeDraft(ctx, s, by, in.AssessmentID, poam, s.draftPOAM)
+}
+
+// ListPOAM lists versions, newest first.
+func (s *Service) ListPOAM(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.POAMVersion], error) {
+	return list(ctx, s, by, poam, in)
+}
+
+// GetPOAM is one version.
+func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
+	return getVersion(ctx, s, by, poam, in.POAMVersionID)
+}
+
+// ListPOAMItems lists a version's items by priority.
+func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
+	q := strings.ToLower(in.Q)
+	return sortedItems(ctx, s, by, poam, in.POAMVersionID, in.Paging, func(i *api.POAMItem) bool {
+		return about(i.Item, in.Domain, in.ControlCode) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
+			owned(in.Owner, i.Owner) && mentions(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
+	}, func(a, b *api.POAMItem) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.POAMCode, b.POAMCode), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// UpdatePOAMItem changes an item by a person's hand.
+func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
+	b := in.Body
+	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
+		if err := checkDate(name, d); err != nil {
+			return nil, err
+		}
+	}
+	if b.Milestones != nil {
+		for _, m := range *b.Milestones {
+			if err := checkDate("milestones.due_date", &m.DueDate); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(_ *store.Tx, i *api.POAMItem) ([]string, error) {
+		var f fields
+		assign(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
+		assign(&f, "priority", &i.Priority, b.Priority)
+		assign(&f, "effort", &i.Effort, b.Effort)
+		f.note("owner", b.Owner.Apply(&i.Owner))
+		f.note("resources", b.Resources.Apply(&i.Resources))
+		assign(&f, "due_date", &i.DueDate, b.DueDate)
+		assign(&f, "milestones", &i.Milestones, b.Milestones)
+		assign(&f, "status", &i.Status, b.Status)
+		f.note("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
+		f.note("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
+		f.note("comments", b.Comments.Apply(&i.Comments))
+		if i.Status == "risk_accepted" && i.RiskAcceptedUntil == nil {
+			return nil, api.Invalid("risk_accepted_until", "say until when the risk of %s is accepted", i.POAMCode)
+		}
+		return f, nil
+	})
+}
+
+// SubmitPOAM puts a version under review.
+func (s *Service) SubmitPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
+	return submitVersion(ctx, s, by, poam, in.POAMVersionID, nil)
+}
+
+// ApprovePOAM approves a version.
+func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.DecidePOAMInput) (*api.POAMVersion, error) {
+	return approveVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
+}
+
+// closedStatus tells whether a remediation needs nothing more.
+func closedStatus(status string) bool {
+	return status == "completed" || status == "cancelled" || status == "risk_accepted"
+}
+
+// GetPOAMSummary counts a version.
+func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMSummary, error) {
+	out := &api.POAMSummary{POAMVersionID: in.POAMVersionID, BySeverity: map[api.Severity]int{}, ByStatus: map[string]int{}, ByEffort: map[string]int{}}
+	today := s.today()
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		if _, err := poam.get(tx, by.OrganizationID, in.POAMVersionID); err != nil {
+			return err
+		}
+		items, err := poam.itemsOf(tx, by.OrganizationID, in.POAMVersionID)
+		for _, i := range items {
+			out.Items++
+			out.BySeverity[i.Severity]++
+			out.ByStatus[i.Status]++
+			out.ByEffort[i.Effort]++
+			if i.Status == "completed" {
+				out.Completed++
+			}
+			if closedStatus(i.Status) {
+				continue
+			}
+			out.Open++
+			if i.DueDate < today {
+				out.Overdue++
+			}
+			due := i.DueDate
+			if out.FirstDue == nil || due < *out.FirstDue {
+				out.FirstDue = &due
+			}
+			if out.LastDue == nil || due > *out.LastDue {
+				out.LastDue = &due
+			}
+		}
+		return err
+	})
+	return out, err
+}

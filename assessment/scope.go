@@ -1,0 +1,231 @@
+package assessment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// ensureScope drafts the scope from the evidence unless there is one.
+func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
+	scope, err := s.scopeOf(ctx, by, a.ID)
+	if err != nil && !api.IsCode(err, api.CodeNotFound) {
+		return err
+	}
+	if err == nil && len(scope.Traits) > 0 {
+		return nil
+	}
+	return s.draftScope(ctx, by, a)
+}
+
+// draftScope finds what is true of the organization in its evidence. What people set is kept.
+func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
+	session, err := s.evidence.Open(ctx, by, a.ID)
+	if err != nil {
+		return err
+	}
+	traits, err := analyst.Traits(ctx, finder{session})
+	if err != nil {
+		return err
+	}
+	_, err = s.changeScope(ctx, by, a.ID, "", api.Match{}, func(sc *api.Scope) error {
+		if sc.Title == "" {
+			sc.Title = a.Name
+		}
+		if sc.Description == "" {
+			what := "the whole SCF catalog"
+			if len(a.Frameworks) > 0 {
+				what = strings.Join(a.Frameworks, ", ")
+			}
+			sc.Description = fmt.Sprintf("Assessment of the organization as its %d documents describe it, against %s.", len(session.Documents), what)
+		}
+		for name, t := range traits {
+			if old, ok := sc.Traits[name]; !ok || old.Source != "person" {
+				sc.Traits[name] = t
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func (s *Service) scopeOf(ctx context.Context, by api.Caller, assessment string) (sc api.Scope, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if _, err := get(tx, by, assessment); err != nil {
+			return err
+		}
+		sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
+		return store.Missing(err, "scope of assessment", assessment)
+	})
+	return sc, err
+}
+
+// GetScopeOf is the scope of an assessment.
+func (s *Service) GetScopeOf(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Scope, error) {
+	sc, err := s.scopeOf(ctx, by, in.AssessmentID)
+	return &sc, err
+}
+
+// GetScope is one scope.
+func (s *Service) GetScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
+	var sc api.Scope
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		sc, err = store.Scopes.Get(tx, by.OrganizationID, in.ScopeID)
+		return store.Missing(err, "scope", in.ScopeID)
+	})
+	return &sc, err
+}
+
+// PutScope creates or updates the scope of an assessment.
+func (s *Service) PutScope(ctx context.Context, by api.Caller, in *api.PutScopeInput) (*api.Scope, error) {
+	return s.changeScope(ctx, by, in.AssessmentID, "", api.Match{}, byHand(in.Body))
+}
+
+// UpdateScope changes the named fields of a scope.
+func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.UpdateScopeInput) (*api.Scope, error) {
+	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, byHand(in.Body))
+}
+
+// byHand applies what a person set, and notes which fields.
+func byHand(b api.ScopeBody) func(*api.Scope) error {
+	return func(sc *api.Scope) error {
+		edited := func(name string, was bool) {
+			if was && !slices.Contains(sc.EditedFields, name) {
+				sc.EditedFields = append(sc.EditedFields, name)
+				slices.Sort(sc.EditedFields)
+			}
+		}
+		for name, v := range map[string]**string{"title": &b.Title, "description": &b.Description} {
+			dst := &sc.Title
+			if name == "description" {
+				dst = &sc.Description
+			}
+			set(dst, *v)
+			edited(name, *v != nil)
+		}
+		for name, f := range map[string]struct {
+			dst *[]string
+			v   *[]string
+		}{
+			"business_units": {&sc.BusinessUnits, b.BusinessUnits}, "processes": {&sc.Processes, b.Processes}, "systems": {&sc.Systems, b.Systems},
+			"locations": {&sc.Locations, b.Locations}, "legal_entities": {&sc.LegalEntities, b.LegalEntities}, "data_types": {&sc.DataTypes, b.DataTypes},
+			"third_parties": {&sc.ThirdParties, b.ThirdParties}, "exclusions": {&sc.Exclusions, b.Exclusions},
+			"assumptions": {&sc.Assumptions, b.Assumptions}, "constraints": {&sc.Constraints, b.Constraints},
+		} {
+			set(f.dst, f.v)
+			edited(name, f.v != nil)
+		}
+		for name, v := range b.Traits {
+			if !slices.Contains(api.TraitNames, name) {
+				return api.Invalid("traits."+name, "there is no trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
+			}
+			t := api.Trait{Value: "unknown", Source: "person", Reason: "set by a person"}
+			if v != nil {
+				t.Value = fmt.Sprint(*v)
+			}
+			t.Evidence = sc.Traits[name].Evidence
+			sc.Traits[name] = t
+			edited("traits."+name, true)
+		}
+		return nil
+	}
+}
+
+// changeScope makes or changes a scope, named by its assessment or its id. A
+// change of an approved scope begins its next version.
+func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id string, m api.Match, change func(*api.Scope) error) (*api.Scope, error) {
+	var sc api.Scope
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if id != "" {
+			if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
+				return store.Missing(err, "scope", id)
+			}
+			assessment = sc.AssessmentID
+		} else if sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		a, err := get(tx, by, assessment)
+		if err != nil {
+			return err
+		}
+		if a.State == api.StateClosed {
+			return api.Conflict("the assessment is closed and does not change")
+		}
+		if sc.ID == "" {
+			sc = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
+		} else if err := match(m, sc.Revision); err != nil {
+			return err
+		}
+		if sc.Traits == nil {
+			sc.Traits = map[string]api.Trait{}
+		}
+		if err := change(&sc); err != nil {
+			return err
+		}
+		if sc.Status == api.VersionApproved {
+			sc.VersionNumber++
+			sc.ApprovedAt, sc.ApprovedBy = nil, nil
+		}
+		sc.Status, sc.UpdatedAt = api.VersionDraft, tx.Now()
+		sc.Revision++
+		return saveScope(tx, by, &sc, "scope.changed")
+	})
+	return &sc, err
+}
+
+func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action string) error {
+	hash, err := scopeHash(sc)
+	if err != nil {
+		return err
+	}
+	version := api.DeliverableVersion{TenantRecord: sc.TenantRecord, AssessmentID: sc.AssessmentID, VersionNumber: sc.VersionNumber, Status: sc.Status, ContentSHA256: hash}
+	return errors.Join(store.Scopes.Put(tx, by.OrganizationID, sc), recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
+		audit.Tell(tx, by, audit.Event{Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
+			ResourceType: "scope", ResourceID: sc.ID, Data: map[string]any{"version_number": sc.VersionNumber, "content_sha256": hash}}))
+}
+
+// SubmitScope puts a scope under review.
+func (s *Service) SubmitScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
+	return s.settleScope(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft)
+}
+
+// ApproveScope approves a scope; it is no gate of the lifecycle.
+func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
+	return s.settleScope(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview)
+}
+
+func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to, from api.VersionStatus) (*api.Scope, error) {
+	var sc api.Scope
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
+			return store.Missing(err, "scope", id)
+		}
+		if sc.Status != from {
+			return api.Conflict("the scope is %s; only a scope that is %s can become %s", sc.Status, from, to)
+		}
+		sc.Status, sc.UpdatedAt = to, tx.Now()
+		sc.Revision++
+		name := "scope.submitted"
+		if to == api.VersionApproved {
+			now := tx.Now()
+			sc.ApprovedAt, sc.ApprovedBy = &now, &by.Actor.Name
+			name = "scope.approved"
+		}
+		return saveScope(tx, by, &sc, name)
+	})
+	return &sc, err
+}
+
+// scopeHash is the SHA-256 over a scope's content.
+func scopeHash(sc *api.Scope) (string, error) {
+	c := *sc
+	c.TenantRecord, c.Revision, c.Status, c.ApprovedAt, c.ApprovedBy = api.TenantRecord{}, 0, "", nil, nil
+	return hashJSON(c)
+}

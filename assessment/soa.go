@@ -1,0 +1,378 @@
+package assessment
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+func hashJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// controlsOf are the controls that an assessment's frameworks bring in through
+// the crosswalk, with the requirement codes each is there for; without
+// frameworks, the whole catalog.
+func controlsOf(snap *catalog.Snapshot, a *api.Assessment) ([]api.Control, map[string]api.RequirementCodes, error) {
+	all, err := snap.Controls(catalog.ControlFilter{})
+	if err != nil {
+		return nil, nil, err
+	}
+	codes := map[string]api.RequirementCodes{}
+	for _, f := range a.FrameworkIDs {
+		walk, err := snap.Crosswalk(f, "")
+		if err != nil {
+			return nil, nil, fmt.Errorf("the crosswalk of %s: %w", f, err)
+		}
+		for _, c := range walk.Controls {
+			if codes[c.ControlCode] == nil {
+				codes[c.ControlCode] = api.RequirementCodes{}
+			}
+			codes[c.ControlCode][walk.Framework.Code] = c.RequirementCodes
+		}
+	}
+	if len(a.FrameworkIDs) == 0 {
+		return slices.DeleteFunc(all, func(c api.Control) bool { return c.IsDeprecated }), codes, nil
+	}
+	return slices.DeleteFunc(all, func(c api.Control) bool { return codes[c.Code] == nil }), codes, nil
+}
+
+// draftSoA drafts a line for every control: applicability by scope, status by evidence.
+func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.SoAItem], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	controls, codes, err := controlsOf(snap, a)
+	if err != nil {
+		return d, err
+	}
+	traits := map[string]api.Trait{}
+	scope, err := s.scopeOf(ctx, by, a.ID)
+	if err == nil {
+		traits = scope.Traits
+	} else if !api.IsCode(err, api.CodeNotFound) {
+		return d, err
+	}
+	items, inputs, err := s.judgeAll(ctx, by, a, snap, controls, codes, traits)
+	if err != nil {
+		return d, err
+	}
+	if scope.ID != "" {
+		if inputs["scope"], err = scopeHash(&scope); err != nil {
+			return d, err
+		}
+	}
+	d = draft[api.SoAItem]{items: items, method: analyst.Rules, inputs: inputs}
+	return d, s.keepEdits(ctx, by, a, &d)
+}
+
+// judgeAll judges every control against the evidence there is now.
+func (s *Service) judgeAll(ctx context.Context, by api.Caller, a *api.Assessment, snap *catalog.Snapshot, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, map[string]string, error) {
+	session, err := s.evidence.Open(ctx, by, a.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today()})
+	items := make([]api.SoAItem, len(controls))
+	err = eachControl(ctx, controls, func(ctx context.Context, n int) error {
+		c := controls[n]
+		applicability, why := analyst.Applicability(c, traits)
+		verdict, err := judge.Judge(ctx, c)
+		if err != nil {
+			return fmt.Errorf("judging %s: %w", c.Code, err)
+		}
+		items[n] = analyst.SoA(c, codes[c.Code], applicability, why, verdict)
+		items[n].ControlID, items[n].ControlCode, items[n].ControlTitle = c.ID, c.Code, c.Title
+		items[n].DomainCode, items[n].RequirementCodes = c.DomainCode, codes[c.Code]
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	hashes := []string{}
+	for _, d := range session.Documents {
+		hashes = append(hashes, d.SHA256)
+	}
+	slices.Sort(hashes)
+	evidence, err := hashJSON(hashes)
+	if err != nil {
+		return nil, nil, err
+	}
+	v := snap.Version()
+	inputs := map[string]string{"catalog": v.Label, "catalog_version_id": v.ID, "documents": evidence}
+	if v.SourceSHA256 != nil {
+		inputs["catalog_sha256"] = *v.SourceSHA256
+	}
+	return items, inputs, nil
+}
+
+// keepEdits carries what people set in the newest version over into a new draft.
+func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.SoAItem]) error {
+	return carry(ctx, s, by, a, soa, d, func(to, from *api.SoAItem, field string) {
+		switch field {
+		case "applicability":
+			to.Applicability = from.Applicability
+		case "inclusion_reasons":
+			to.InclusionReasons = from.InclusionReasons
+		case "rationale":
+			to.Rationale = from.Rationale
+		case "implementation_status":
+			to.ImplementationStatus = from.ImplementationStatus
+		case "owner":
+			to.Owner = from.Owner
+		case "note":
+			to.Note = from.Note
+		case "needs_review":
+			to.NeedsReview = from.NeedsReview
+		}
+	})
+}
+
+// carry copies the edited fields of the newest version's items to the items of
+// the same control in a draft, and lists the controls it did so for.
+func carry[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], d *draft[I], copyField func(to, from *I, field string)) error {
+	var old []I
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+		if err != nil || !ok {
+			return err
+		}
+		old, err = k.itemsOf(tx, by.OrganizationID, k.version(&v).ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	edited := map[string]*I{}
+	for n := range old {
+		if len(k.item(&old[n]).EditedFields) > 0 {
+			edited[k.item(&old[n]).ControlCode] = &old[n]
+		}
+	}
+	for n := range d.items {
+		to := k.item(&d.items[n])
+		from := edited[to.ControlCode]
+		if from == nil {
+			continue
+		}
+		for _, f := range k.item(from).EditedFields {
+			copyField(&d.items[n], from, f)
+		}
+		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
+		d.kept = append(d.kept, to.ControlCode)
+	}
+	return nil
+}
+
+// DraftSoA drafts the next version.
+func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.SoAVersion, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	if err := s.evidence.Wait(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	return writeDraft(ctx, s, by, in.AssessmentID, soa, s.draftSoA)
+}
+
+// ListSoA lists versions, newest first.
+func (s *Service) ListSoA(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.SoAVersion], error) {
+	return list(ctx, s, by, soa, in)
+}
+
+// GetSoA is one version.
+func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
+	return getVersion(ctx, s, by, soa, in.SoAVersionID)
+}
+
+// ListSoAItems lists a version's items by control code.
+func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAItemsInput) (*api.List[api.SoAItem], error) {
+	q := strings.ToLower(in.Q)
+	return listItems(ctx, s, by, soa, in.SoAVersionID, in.Paging, func(i *api.SoAItem) bool {
+		return about(i.Item, in.Domain, in.ControlCode) && (in.Applicability == "" || i.Applicability == in.Applicability) &&
+			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) &&
+			(in.Framework == "" || len(i.RequirementCodes[in.Framework]) > 0) && owned(in.Owner, i.Owner) &&
+			(in.NeedsReview == "" || fmt.Sprint(i.NeedsReview) == in.NeedsReview) && mentions(q, i.ControlCode, i.ControlTitle, i.Rationale, i.Reason)
+	})
+}
+
+// about tells whether an item is of a domain and control; empty ones do not narrow.
+func about(i api.Item, domain, control string) bool {
+	return (domain == "" || strings.EqualFold(i.DomainCode, domain)) && (control == "" || strings.EqualFold(i.ControlCode, control))
+}
+
+func owned(want string, owner *string) bool {
+	return want == "" || (owner != nil && strings.EqualFold(*owner, want))
+}
+
+func mentions(q string, texts ...string) bool {
+	return q == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), q) })
+}
+
+// UpdateSoAItem changes an item by a person's hand.
+func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
+	b := in.Body
+	return edit(ctx, s, by, soa, in.SoAItemID, in.Match, func(_ *store.Tx, i *api.SoAItem) ([]string, error) {
+		var f fields
+		assign(&f, "applicability", &i.Applicability, b.Applicability)
+		assign(&f, "inclusion_reasons", &i.InclusionReasons, b.InclusionReasons)
+		assign(&f, "rationale", &i.Rationale, b.Rationale)
+		assign(&f, "implementation_status", &i.ImplementationStatus, b.ImplementationStatus)
+		f.note("owner", b.Owner.Apply(&i.Owner))
+		f.note("note", b.Note.Apply(&i.Note))
+		assign(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
+		if b.NeedsReview == nil && len(f) > 0 {
+			i.NeedsReview = false // a person has looked at it
+		}
+		for _, r := range i.InclusionReasons {
+			if !slices.Contains([]string{"legal", "contractual", "risk", "best_practice", "framework"}, r) {
+				return nil, api.Invalid("inclusion_reasons", "there is no inclusion reason %q", r)
+			}
+		}
+		if !i.Applicability.In() && i.Applicability != api.Undecided && strings.TrimSpace(i.Rationale) == "" {
+			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
+		}
+		return f, nil
+	})
+}
+
+// fields are the names of those a change set.
+type fields []string
+
+func (f *fields) note(name string, set bool) {
+	if set {
+		*f = append(*f, name)
+	}
+}
+
+func assign[T any](f *fields, name string, dst *T, v *T) {
+	set(dst, v)
+	f.note(name, v != nil)
+}
+
+// SubmitSoA puts a version under review.
+func (s *Service) SubmitSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
+	return submitVersion(ctx, s, by, soa, in.SoAVersionID, submitSoA)
+}
+
+// ApproveSoA approves a version.
+func (s *Service) ApproveSoA(ctx context.Context, by api.Caller, in *api.DecideSoAInput) (*api.SoAVersion, error) {
+	return approveVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
+}
+
+// submitSoA refuses a version whose integrity does not hold.
+func submitSoA(tx *store.Tx, org string, v *api.SoAVersion) error {
+	items, err := soa.itemsOf(tx, org, v.ID)
+	if err != nil {
+		return err
+	}
+	var details []api.ErrorDetail
+	for _, issue := range validate(items) {
+		if issue.Severity == "error" {
+			details = append(details, api.ErrorDetail{Field: issue.ControlCode, Message: issue.Message})
+		}
+	}
+	if len(details) == 0 {
+		return nil
+	}
+	return api.Conflict("%d items keep the Statement of Applicability from review; the first is %s: %s", len(details), details[0].Field, details[0].Message).With(details...)
+}
+
+// ValidateSoA checks a version against the named rules.
+func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAValidation, error) {
+	out := &api.SoAValidation{SoAVersionID: in.SoAVersionID}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		if _, err := soa.get(tx, by.OrganizationID, in.SoAVersionID); err != nil {
+			return err
+		}
+		items, err := soa.itemsOf(tx, by.OrganizationID, in.SoAVersionID)
+		out.Issues = validate(items)
+		return err
+	})
+	for _, i := range out.Issues {
+		if i.Severity == "error" {
+			out.Errors++
+		} else {
+			out.Warnings++
+		}
+	}
+	out.Valid = out.Errors == 0
+	return out, err
+}
+
+// rules are what an item must keep; a broken error blocks submission.
+var rules = []struct {
+	name, severity string
+	broken         func(*api.SoAItem) string
+}{
+	{"applicability-decided", "error", func(i *api.SoAItem) string {
+		if i.Applicability == api.Undecided || i.Applicability == "" {
+			return "decide whether the control applies"
+		}
+		return ""
+	}},
+	{"exclusion-justified", "error", func(i *api.SoAItem) string {
+		if (i.Applicability == api.NotApplicable || i.Applicability == api.OutOfScope) && strings.TrimSpace(i.Rationale) == "" {
+			return "say why the control is " + string(i.Applicability)
+		}
+		return ""
+	}},
+	{"inclusion-justified", "warning", func(i *api.SoAItem) string {
+		if i.Applicability.In() && len(i.InclusionReasons) == 0 {
+			return "no reason says why the control is included"
+		}
+		return ""
+	}},
+	{"implemented-evidenced", "warning", func(i *api.SoAItem) string {
+		if i.Applicability.In() && i.ImplementationStatus == api.Implemented && len(i.Evidence) == 0 {
+			return "said to be implemented, without a passage of evidence"
+		}
+		return ""
+	}},
+	{"owner-named", "warning", func(i *api.SoAItem) string {
+		if i.Applicability.In() && i.Owner == nil {
+			return "no owner is named"
+		}
+		return ""
+	}},
+}
+
+func validate(items []api.SoAItem) []api.ValidationIssue {
+	out := []api.ValidationIssue{}
+	for n := range items {
+		for _, r := range rules {
+			if why := r.broken(&items[n]); why != "" {
+				out = append(out, api.ValidationIssue{Rule: r.name, Severity: r.severity, ItemID: items[n].ID, ControlCode: items[n].ControlCode, Message: why})
+			}
+		}
+	}
+	return out
+}
+
+// RegenerateSoA drafts again, keeping what people edited.
+func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
+	v, err := getVersion(ctx, s, by, soa, in.SoAVersionID)
+	if err != nil {
+		return nil, err
+	}
+	return s.DraftSoA(ctx, by, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+}
+
+// RefreshSoAEvidence looks for the evidence again: the next version, with what
+// people decided kept.
+func (s *Service) RefreshSoAEvidence(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
+	return s.RegenerateSoA(ctx, by, in)
+}
