@@ -35,7 +35,7 @@ func (d demand) against(window []*sentence, context []uint64) match {
 	for _, a := range d.terms {
 		best := 0.0
 		for _, s := range window {
-			t, ok := lookup(s.terms, a.id)
+			t, ok := a.in(s.terms)
 			if !ok {
 				continue
 			}
@@ -78,25 +78,56 @@ func (d demand) against(window []*sentence, context []uint64) match {
 	return m
 }
 
+// in finds the concept among the terms of a sentence, or all words of its phrase.
+func (a asked) in(terms []term) (term, bool) {
+	t, ok := lookup(terms, a.id)
+	if ok || len(a.parts) < 2 {
+		return t, ok
+	}
+	for _, p := range a.parts {
+		if t, ok = lookup(terms, p); !ok {
+			return term{}, false
+		}
+	}
+	t.credit *= creditBroader
+	return t, true
+}
+
 // topicOf is the share of the control's title that a window, its headings or the
 // whole passage hold.
 func (d demand) topicOf(c *candidate) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {
 		total += a.weight
-		if _, ok := slices.BinarySearch(c.context, a.id); ok {
+		if c.speaks(a.id) {
 			got += a.weight
 			continue
 		}
-		for i := range c.sentences {
-			if _, ok := lookup(c.sentences[i].terms, a.id); ok {
-				got += a.weight
-				break
+		some := 0
+		for _, p := range a.parts {
+			if c.speaks(p) {
+				some++
 			}
+		}
+		if some > 0 {
+			got += a.weight * creditBroader * float64(some) / float64(len(a.parts))
 		}
 	}
 	if total == 0 {
 		return 1
 	}
 	return got / total
+}
+
+// speaks tells whether a concept stands anywhere in the passage or above it.
+func (c *candidate) speaks(id uint64) bool {
+	if _, ok := slices.BinarySearch(c.context, id); ok {
+		return true
+	}
+	for i := range c.sentences {
+		if _, ok := lookup(c.sentences[i].terms, id); ok {
+			return true
+		}
+	}
+	return false
 }

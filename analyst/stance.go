@@ -57,7 +57,7 @@ func cutClauses(text string, words []word) int {
 	for i := range words {
 		if i > 0 && n < maxClause {
 			gap := text[words[i-1].end:words[i].start]
-			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || conditionals[words[i].text] && words[i].text != "should" && words[i].text != "provided" {
+			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || supposes(words, i) {
 				n++
 			}
 		}
@@ -91,7 +91,7 @@ func at(words []word, i int) string {
 func readNegation(s *stance, words []word) {
 	for i, w := range words {
 		bit := uint64(1) << w.clause
-		if strings.HasPrefix(at(words, i), "if") || conditionals[w.text] && (i == 0 || words[i-1].clause != w.clause) {
+		if supposes(words, i) && (i == 0 || words[i-1].clause != w.clause) {
 			s.conditional |= bit
 		}
 		next, prev := at(words, i+1), at(words, i-1)
@@ -209,6 +209,23 @@ func clauseHasModal(words []word, clause uint8) bool {
 		}
 	}
 	return false
+}
+
+// supposes tells whether the word at i begins a condition. "Once a year" and "may
+// not be provided" don't, nor does "should" but at the beginning.
+func supposes(words []word, i int) bool {
+	w, next := words[i].text, at(words, i+1)
+	switch {
+	case !conditionals[w]:
+		return false
+	case w == "once":
+		return next != "a" && next != "per" && next != "every" && next != "each" && next != "in"
+	case w == "should":
+		return i == 0
+	case w == "provided":
+		return next == "that"
+	}
+	return true
 }
 
 func readModality(s *stance, words []word) {

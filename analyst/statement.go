@@ -101,7 +101,8 @@ type asked struct {
 	id     uint64
 	weight float64
 	action bool
-	name   string // as the statement writes it
+	name   string   // as the statement writes it
+	parts  []uint64 // of a phrase: its words, which may stand apart ("rights of access")
 }
 
 // maxDemandWeight: a long statement says several things at once; a sentence that
@@ -139,7 +140,15 @@ func askedOf(text string, words []word) []asked {
 			return
 		}
 		seen[id] = true
-		out = append(out, asked{id, weight, l.action[concept], fold(text[words[from].start:words[to].end])})
+		a := asked{id: id, weight: weight, action: l.action[concept], name: fold(text[words[from].start:words[to].end])}
+		if to > from {
+			for _, w := range words[from : to+1] {
+				if !stopWords[w.text] {
+					a.parts = append(a.parts, termID(l.concept(w.stem)))
+				}
+			}
+		}
+		out = append(out, a)
 	}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
