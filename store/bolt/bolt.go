@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -183,6 +184,12 @@ func explain(path string, err error) error {
 		return kv.ErrTxView
 	case strings.HasPrefix(err.Error(), "file size too small"): // bbolt has no value for it
 		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
+	}
+	// bbolt passes on only the words of some system errors.
+	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS} {
+		if !errors.Is(err, e) && strings.HasSuffix(err.Error(), e.Error()) {
+			err = fmt.Errorf("%w (%w)", err, e)
+		}
 	}
 	return disk.Explain(err)
 }
