@@ -12,7 +12,8 @@ type Background struct{ Mean, Deviation float64 }
 // and which share of the query's worth of words it covers. 0.5 is where a reader
 // is as likely to say yes as no.
 const (
-	wordsWorth = 3.0 // deviations that covering all words is worth
+	wordsWorth = 16.0 // deviations that covering all words is worth; half of them, a quarter
+
 	middle     = 3.6 // deviations at which a passage is as likely as not to answer
 	steepness  = 1.1
 	wordsAlone = 9.0 // the same without vectors: all rests on words
@@ -25,7 +26,7 @@ const (
 // fuse says how well a passage answers, in deviations. Meaning leads; words
 // decide between passages that mean much the same.
 func (b Background) fuse(cosine, coverage float32) float64 {
-	return (float64(cosine)-b.Mean)/b.Deviation + wordsWorth*float64(coverage)
+	return (float64(cosine)-b.Mean)/b.Deviation + wordsWorth*float64(coverage*coverage)
 }
 
 // score brings a fused value to 0–1. held of asked exact demands are met.

@@ -59,7 +59,11 @@ func (b *bench) run(t testing.TB, m embed.Embedder) {
 		vectors[b.queries[i].ID] = v
 	}
 	rank := func(passages []search.Passage, text, vector bool) figures {
-		x := search.New(search.Options{})
+		var o search.Options
+		if w, ok := m.(*embed.Model); ok && vector {
+			o.Weight = w.Weight // BM25 alone stays plain
+		}
+		x := search.New(o)
 		if err := x.Put(passages...); err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, ctx.Err()
 	}
 	coverage := make([]float32, len(x.slots))
-	terms, worth := x.words.terms(units)
+	terms, worth := x.words.terms(units, x.options.Weight)
 	x.words.score(terms, worth, coverage)
 	asked := demands(q.Text, units)
 	held := make(map[int32]int)
