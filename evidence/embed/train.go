@@ -46,7 +46,7 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 		return nil, err
 	}
 	bar := newProgress(o.Progress, set.steps(max(o.Epochs, 0))+startSteps)
-	rng := rand.New(rand.NewPCG(o.Seed, 0x5c0f))
+	rng := newRNG(o.Seed)
 	rows, err := startRows(ctx, set, o.Dimensions, rng)
 	if err != nil {
 		return nil, err
@@ -61,6 +61,8 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 	bar.add(bar.total - bar.done)
 	return m, nil
 }
+
+func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5c0f)) }
 
 // startRows counts word vectors: PPMI, truncated SVD, rarity, common direction.
 func startRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {

@@ -62,6 +62,8 @@ func (b *bench) run(t testing.TB, m embed.Embedder) {
 		var o search.Options
 		if w, ok := m.(*embed.Model); ok && vector {
 			o.Weight = w.Weight // BM25 alone stays plain
+			g := w.Background()
+			o.Background = search.Background{Mean: float64(g.Mean), Deviation: float64(g.Deviation)}
 		}
 		x := search.New(o)
 		if err := x.Put(passages...); err != nil {
