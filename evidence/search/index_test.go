@@ -327,6 +327,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add("Access is reviewed. “IAC-06” said\nso.", `IAC-06 "is reviewed"`)
 	f.Add("日本語 \xff text; x", "„a“ «b» \"")
 	f.Add(strings.Repeat("é", 700), "é")
+	f.Add("日"+strings.Repeat("\x80", 700), "continuation bytes without end")
 	f.Fuzz(func(t *testing.T, text, query string) {
 		if len(query) > maxQuery {
 			return
