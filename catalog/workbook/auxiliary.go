@@ -119,7 +119,7 @@ func (im *importer) readSources(t *table) {
 			continue
 		}
 		im.sources = append(im.sources, focal{
-			column: header, geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
+			slug: catalog.PlainSlug(header), column: header, geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
 			title: catalog.Collapse(t.text(row, title)), url: t.text(row, url),
 		})
 	}
