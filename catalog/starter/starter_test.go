@@ -44,15 +44,15 @@ func whole(t *testing.T) *catalog.Source {
 
 func TestLoad(t *testing.T) {
 	src := loaded(t)
+	if again := loaded(t); !reflect.DeepEqual(again, src) {
+		t.Error("loaded twice, it differs")
+	}
 	s, err := catalog.New(src, catalog.Version{ID: versionID})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v := s.Version(); !v.IsStarter || v.Label != Label || v.SourceFilename != nil {
 		t.Errorf("%+v", v)
-	}
-	if again := loaded(t); !reflect.DeepEqual(again, src) {
-		t.Error("loaded twice, it differs")
 	}
 	for i := range src.Controls {
 		c := &src.Controls[i]
