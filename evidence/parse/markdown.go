@@ -20,6 +20,7 @@ const (
 	maxMarkdownLine = 256 << 10
 	maxQuoteDepth   = 64
 	maxBrackets     = 4000 // in one line
+	maxReferences   = 2000 // "[name]: link" lines
 )
 
 // readMarkdown reads the blocks of a Markdown text by its syntax tree, and what its front
@@ -73,10 +74,14 @@ func tameMarkdown(s string) bool {
 	if len(s) > maxMarkdown {
 		return false
 	}
+	references := 0
 	for len(s) > 0 {
 		line, rest, _ := strings.Cut(s, "\n")
 		s = rest
-		if len(line) > maxMarkdownLine {
+		if strings.Contains(line, "]:") {
+			references++
+		}
+		if len(line) > maxMarkdownLine || references > maxReferences {
 			return false
 		}
 		depth, brackets := 0, 0
