@@ -28,7 +28,7 @@ func docx(t testing.TB, body string, parts map[string]string) []byte {
 	all := map[string]string{
 		"[Content_Types].xml":          docxTypes,
 		"_rels/.rels":                  `<Relationships>` + rel(1, "officeDocument", "word/document.xml") + `</Relationships>`,
-		"word/_rels/document.xml.rels": `<Relationships>` + rel(1, "styles", "styles.xml") + rel(2, "footnotes", "footnotes.xml") + rel(3, "header", "header1.xml") + `</Relationships>`,
+		"word/_rels/document.xml.rels": `<Relationships>` + rel(1, "styles", "styles.xml") + rel(2, "footnotes", "footnotes.xml") + rel(3, "header", "header1.xml") + rel(4, "numbering", "numbering.xml") + `</Relationships>`,
 		"word/document.xml":            `<w:document ` + wordNS + `><w:body>` + body + `</w:body></w:document>`,
 		"word/styles.xml": `<w:styles ` + wordNS + `>
 			<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
@@ -92,6 +92,45 @@ func TestDocx(t *testing.T) {
 	if doc.PageCount != 2 || doc.Blocks[0].Locator.Page != 1 || doc.Blocks[12].Locator.Page != 2 {
 		t.Errorf("pages %d, %+v", doc.PageCount, doc.Blocks[12].Locator)
 	}
+}
+
+func TestDocxNumbers(t *testing.T) {
+	level := func(i int, format, text string) string {
+		return fmt.Sprintf(`<w:lvl w:ilvl="%d"><w:start w:val="1"/><w:numFmt w:val="%s"/><w:lvlText w:val="%s"/></w:lvl>`, i, format, text)
+	}
+	item := func(id, level int, text string) string {
+		return fmt.Sprintf(`<w:p><w:pPr><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`, level, id, text)
+	}
+	body := para("H1", "Scope") + para("H2", "Sites") + item(1, 0, "one") + item(1, 1, "sub") + item(1, 1, "sub") + item(1, 0, "two") + para("H1", "Rules") + para("H2", "Keys") +
+		item(1, 0, "three") + item(2, 0, "afresh") + item(3, 0, "dot") + item(9, 0, "unknown") + item(0, 0, "none")
+	doc := read(t, "a.docx", docx(t, body, map[string]string{
+		"word/styles.xml": `<w:styles ` + wordNS + `>
+			<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="4"/></w:numPr></w:pPr></w:style>
+			<w:style w:type="paragraph" w:styleId="H2"><w:name w:val="heading 2"/><w:pPr><w:numPr><w:ilvl w:val="1"/><w:numId w:val="4"/></w:numPr></w:pPr></w:style></w:styles>`,
+		"word/numbering.xml": `<w:numbering ` + wordNS + `>
+			<w:abstractNum w:abstractNumId="0">` + level(0, "lowerLetter", "(%1)") + level(1, "lowerRoman", "%2.") + `</w:abstractNum>
+			<w:abstractNum w:abstractNumId="1">` + level(0, "bullet", "•") + `</w:abstractNum>
+			<w:abstractNum w:abstractNumId="2">` + level(0, "decimal", "%1") + level(1, "decimal", "%1.%2") + `</w:abstractNum>
+			<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
+			<w:num w:numId="2"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>
+			<w:num w:numId="3"><w:abstractNumId w:val="1"/></w:num>
+			<w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num></w:numbering>`,
+	}))
+	same(t, outline(doc.Blocks), `
+	# 1 Scope
+	## 1.1 Sites  {1 Scope}
+	- (a) one  {1 Scope > 1.1 Sites}
+	-- i. sub  {1 Scope > 1.1 Sites}
+	-- ii. sub  {1 Scope > 1.1 Sites}
+	- (b) two  {1 Scope > 1.1 Sites}
+	# 2 Rules
+	## 2.1 Keys  {2 Rules}
+	- (c) three  {2 Rules > 2.1 Keys}
+	- (a) afresh  {2 Rules > 2.1 Keys}
+	- dot  {2 Rules > 2.1 Keys}
+	- unknown  {2 Rules > 2.1 Keys}
+	¶ none  {2 Rules > 2.1 Keys}
+	`)
 }
 
 func TestDocxBoldHeadings(t *testing.T) {

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -110,7 +111,8 @@ type mdReader struct {
 	b         *builder
 	src       []byte
 	newlines  []int
-	firstLine int // of the body in the file
+	firstLine int    // of the body in the file
+	mark      string // number of the list item that has not begun yet
 }
 
 // place is the lines that a block stands on. List items and such have none of their own,
@@ -163,11 +165,18 @@ func (m *mdReader) block(n ast.Node, depth int) {
 		if depth > 0 {
 			kind = ListItem
 		}
-		m.b.add(Block{Kind: kind, Level: depth, Text: m.inline(n), Locator: m.place(n)})
+		m.b.add(Block{Kind: kind, Level: depth, Text: m.inline(n), Mark: m.mark, Locator: m.place(n)})
+		m.mark = ""
 	case *ast.List:
+		number := n.Start
 		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+			if m.mark = ""; n.IsOrdered() {
+				m.mark = strconv.Itoa(number) + string(n.Marker)
+				number++
+			}
 			m.blocks(item, depth+1)
 		}
+		m.mark = ""
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		m.b.add(Block{Kind: Line, Text: string(n.Lines().Value(m.src)), Locator: m.place(n)})
 	case *ast.HTMLBlock:

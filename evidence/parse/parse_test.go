@@ -53,7 +53,7 @@ func outline(blocks []Block) string {
 	var sb strings.Builder
 	for _, b := range blocks {
 		mark := map[Kind]string{Heading: "#", Paragraph: "¶", ListItem: "-", TableRow: "|", Line: ">"}[b.Kind]
-		sb.WriteString(strings.Repeat(mark, max(b.Level, 1)) + " " + strings.ReplaceAll(b.Text, "\n", "⏎"))
+		sb.WriteString(strings.Repeat(mark, max(b.Level, 1)) + " " + strings.TrimLeft(b.Mark+" ", " ") + strings.ReplaceAll(b.Text, "\n", "⏎"))
 		if len(b.HeadingPath) > 0 {
 			sb.WriteString("  {" + strings.Join(b.HeadingPath, " > ") + "}")
 		}
@@ -110,9 +110,9 @@ Access is *given* by
 	# Rules
 	¶ Access is given by role & need.  {Rules}
 	## Lists  {Rules}
-	- First  {Rules > Lists}
+	- 1. First  {Rules > Lists}
 	-- inner *one*  {Rules > Lists}
-	- Second  {Rules > Lists}
+	- 2. Second  {Rules > Lists}
 	- more of it  {Rules > Lists}
 	| Role: Admin; Right: all  {Rules > Lists}
 	| Role: User; Right: read  {Rules > Lists}
@@ -143,7 +143,7 @@ func TestPlain(t *testing.T) {
 	# 2. RULES
 	- daily copies kept for a month  {2. RULES}
 	- a test:  {2. RULES}
-	--- each quarter  {2. RULES}
+	--- a) each quarter  {2. RULES}
 	`)
 	if !reflect.DeepEqual(doc.Effective, date(2026, 3, 3)) {
 		t.Errorf("effective %v", doc.Effective)
@@ -174,9 +174,9 @@ func TestHTML(t *testing.T) {
 	same(t, outline(doc.Blocks), `
 	## Rules
 	¶ Media are wiped.  {Rules}
-	- Label it  {Rules}
+	- 1. Label it  {Rules}
 	-- by class  {Rules}
-	- Store it  {Rules}
+	- 2. Store it  {Rules}
 	| Medium: Disk; Way: wipe  {Rules}
 	| Medium: Disk; Way: shred  {Rules}
 	> dd if=/dev/zero⏎  of=x  {Rules}

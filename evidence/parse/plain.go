@@ -104,7 +104,7 @@ func (p *plainReader) next() {
 				text = append(text, p.lines[p.at])
 				p.at++
 			}
-			p.b.add(Block{Kind: ListItem, Level: 1 + len(m[1])/2, Text: joinLines(text), Locator: at(start+1, p.at)})
+			p.b.add(Block{Kind: ListItem, Level: 1 + len(m[1])/2, Text: joinLines(text), Mark: ownMark(m[2]), Locator: at(start+1, p.at)})
 			return
 		}
 	}
@@ -113,6 +113,14 @@ func (p *plainReader) next() {
 		p.at++
 	}
 	p.b.add(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
+}
+
+// ownMark is a list's mark if it tells items apart: a number or letter, no bullet.
+func ownMark(mark string) string {
+	if strings.ContainsAny(mark, ".)") {
+		return mark
+	}
+	return ""
 }
 
 func (p *plainReader) underLevel(c byte) int {
