@@ -337,7 +337,9 @@ func TestPDFAgreesWithPoppler(t *testing.T) {
 		for _, b := range append(doc.Blocks, doc.Furniture...) {
 			ours[b.Locator.Page] += b.Plain() + "\n"
 		}
-		theirs := strings.Split(tool(t, "pdftotext", f, "-"), "\f")
+		all := tool(t, "pdftotext", f, "-")
+		theirs := strings.Split(all, "\f")
+		whole := f1(strings.Join(ours, ""), all)
 		sum, worst, at := 0.0, 1.0, 0
 		for n := 1; n <= doc.PageCount; n++ {
 			score := f1(ours[n], theirs[n-1])
@@ -345,10 +347,11 @@ func TestPDFAgreesWithPoppler(t *testing.T) {
 				worst, at = score, n
 			}
 		}
-		mean := sum / float64(doc.PageCount)
-		t.Logf("%s: mean F1 %.4f, worst %.4f on page %d of %d", filepath.Base(f), mean, worst, at, doc.PageCount)
-		if mean < 0.98 {
-			t.Errorf("%s: mean F1 %.4f", filepath.Base(f), mean)
+		t.Logf("%s: F1 %.4f, mean of pages %.4f, worst %.4f on page %d of %d", filepath.Base(f), whole, sum/float64(doc.PageCount), worst, at, doc.PageCount)
+		// A paragraph that runs over a page counts for the page it begins on, so only the
+		// tables, whose rows don't, can be compared page by page.
+		if whole < 0.98 || strings.Contains(f, "strm") && worst < 0.98 {
+			t.Errorf("%s: F1 %.4f, worst page %.4f", filepath.Base(f), whole, worst)
 		}
 	}
 }
