@@ -161,12 +161,12 @@ func openGate[V, I any](tx *store.Tx, org string, a *api.Assessment, k kind[V, I
 	}
 	p, err := store.Approvals.Get(tx, org, approval)
 	if err != nil || p.Status != api.ApprovalApproved || p.TargetSHA256 != hash {
-		return errors.Join(api.ApprovalRequired(k.gate, approval, "the approval of the %s is not for the content there is now", k.gate.Title()))
+		return api.ApprovalRequired(k.gate, approval, "the approval of the %s is not for the content there is now", k.gate.Title())
 	}
 	return nil
 }
 
-// List lists the approvals of an assessment, newest first.
+// ListApprovals lists the approvals of an assessment, newest first.
 func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.ApprovalsInput) (*api.List[api.Approval], error) {
 	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
 		return nil, err

@@ -98,7 +98,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 			SCFVersionID: snap.Version().ID, FrameworkIDs: ids, Frameworks: codes, DueDate: b.DueDate, CreatedBy: by.Actor.Name, Revision: 1,
 		}
 		return errors.Join(store.Assessments.Insert(tx, by.OrganizationID, &out),
-			s.event(tx, by, &out, "", api.StateDraft, "created", "", nil),
+			event(tx, by, &out, "", api.StateDraft, "created", "", nil),
 			audit.Tell(tx, by, audit.Event{Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
 				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes}}))
 	})
@@ -125,10 +125,6 @@ func frameworks(snap *catalog.Snapshot, refs []string) (ids, codes []string, err
 	for _, ref := range refs {
 		scope, err := snap.FrameworkScope(ref)
 		if err != nil {
-			var missing *catalog.NotFound
-			if errors.As(err, &missing) {
-				return nil, nil, api.Invalid("framework_id", "%s", err.Error())
-			}
 			return nil, nil, api.Invalid("framework_id", "%v", err)
 		}
 		for _, f := range scope {

@@ -177,11 +177,11 @@ func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.
 	return sortedItems(ctx, s, by, gap, id, p, func(i *api.Finding) bool {
 		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
 			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation)
-	}, worstFirst)
+	}, WorstFirst)
 }
 
-// worstFirst orders findings by severity, then weight, then control.
-func worstFirst(a, b *api.Finding) int {
+// WorstFirst orders findings by severity, then weight, then control.
+func WorstFirst(a, b *api.Finding) int {
 	return cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)),
 		cmp.Compare(b.Weight, a.Weight), catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }

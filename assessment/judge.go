@@ -25,7 +25,7 @@ func (f finder) Find(ctx context.Context, query string, topK int) ([]analyst.Pas
 		out[i] = analyst.Passage{
 			ChunkID: h.Chunk.ID, DocumentID: h.Document.ID, DocumentTitle: h.Document.Title, Filename: h.Document.Filename,
 			Category: h.Document.Category, HeadingPath: h.Chunk.HeadingPath, Kind: h.Chunk.Kind, Locator: h.Chunk.Locator, Text: h.Chunk.Text,
-			SHA256: h.Chunk.SHA256, Effective: h.Document.EffectiveDate, Owner: h.Document.Owner, Score: h.Score, Semantic: h.Semantic, Keyword: h.Keyword,
+			SHA256: h.Chunk.SHA256, Effective: h.Document.EffectiveDate, Score: h.Score, Semantic: h.Semantic, Keyword: h.Keyword,
 		}
 	}
 	return out, nil

@@ -32,16 +32,16 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 			return err
 		}
 		// Another process may have moved it, or content may have changed, while the work was done.
-		if err := errors.Join(api.CheckMove(a.State, to)); err != nil {
-			return api.CheckMove(a.State, to)
+		if err := api.CheckMove(a.State, to); err != nil {
+			return err
 		}
-		move, _ := a.State.Next()
-		if move.Gate != "" {
-			if err := gateOpen(tx, by, &a, move.Gate); err != nil {
+		step, _ := a.State.Next()
+		if step.Gate != "" {
+			if err := gateOpen(tx, by, &a, step.Gate); err != nil {
 				return err
 			}
 		}
-		return s.move(tx, by, &a, to, "transition", in.Body.Reason, warnings)
+		return move(tx, by, &a, to, "transition", in.Body.Reason, warnings)
 	})
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 }
 
 // move writes a change of state with its event.
-func (s *Service) move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string, warnings []string) error {
+func move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string, warnings []string) error {
 	from := a.State
 	a.State, a.UpdatedAt = to, tx.Now()
 	a.Revision++
@@ -62,17 +62,17 @@ func (s *Service) move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.St
 	if to == api.StateClosed {
 		name = "assessment.closed"
 	}
-	return errors.Join(store.Assessments.Put(tx, by.OrganizationID, a), s.event(tx, by, a, from, to, kind, reason, warnings),
+	return errors.Join(store.Assessments.Put(tx, by.OrganizationID, a), event(tx, by, a, from, to, kind, reason, warnings),
 		audit.Tell(tx, by, audit.Event{Type: name, AssessmentID: a.ID, Summary: fmt.Sprintf("moved from %s to %s", from, to),
 			ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"from_state": from, "to_state": to, "reason": reason}}))
 }
 
 // rework takes an assessment back to the drafted state of the step under review.
 func rework(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string) error {
-	return (&Service{}).move(tx, by, a, to, kind, reason, nil)
+	return move(tx, by, a, to, kind, reason, nil)
 }
 
-func (s *Service) event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, kind, reason string, warnings []string) error {
+func event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, kind, reason string, warnings []string) error {
 	return store.LifecycleEvents.Insert(tx, by.OrganizationID, &api.LifecycleEvent{
 		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: from, ToState: to, EventType: kind, Actor: by.Actor,
 		Reason: reason, Warnings: warnings, TraceID: by.TraceID,
@@ -88,21 +88,18 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 			return err
 		}
 		out.State, out.Progress = a.State, a.State.Progress()
-		move, ok := a.State.Next()
+		step, ok := a.State.Next()
 		if !ok {
 			return nil
 		}
-		out.NextStates = []api.State{move.To}
-		if err := s.blockers(tx, by, &a, move, out); err != nil {
-			return err
-		}
-		return nil
+		out.NextStates = []api.State{step.To}
+		return blockers(tx, by, &a, step, out)
 	})
 	return out, err
 }
 
 // blockers says in words what a move waits for.
-func (s *Service) blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
+func blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
 	if move.Gate != "" {
 		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, move.Gate)
 		if err != nil {

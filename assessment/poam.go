@@ -33,7 +33,7 @@ func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessmen
 	if err != nil {
 		return d, err
 	}
-	slices.SortFunc(found, func(a, b api.Finding) int { return worstFirst(&a, &b) })
+	slices.SortFunc(found, func(a, b api.Finding) int { return WorstFirst(&a, &b) })
 	d = draft[api.POAMItem]{method: analyst.Rules, inputs: map[string]string{"gap_version_id": v.ID, "gap_sha256": v.ContentSHA256, "gap_status": string(v.Status)}}
 	for _, f := range found {
 		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {

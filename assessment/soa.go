@@ -88,17 +88,22 @@ func (s *Service) judgeAll(ctx context.Context, by api.Caller, a *api.Assessment
 		return nil, nil, err
 	}
 	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today()})
+	owners := map[string]string{}
+	for _, d := range session.Documents {
+		if d.Owner != "" {
+			owners[d.ID] = d.Owner
+		}
+	}
 	items := make([]api.SoAItem, len(controls))
 	err = eachControl(ctx, controls, func(ctx context.Context, n int) error {
 		c := controls[n]
-		applicability, why := analyst.Applicability(c, traits)
+		in := analyst.Inclusion{Owners: owners}
+		in.Applicability, in.Rationale = analyst.Applicability(c, traits)
 		verdict, err := judge.Judge(ctx, c)
 		if err != nil {
 			return fmt.Errorf("judging %s: %w", c.Code, err)
 		}
-		items[n] = analyst.SoA(c, codes[c.Code], applicability, why, verdict)
-		items[n].ControlID, items[n].ControlCode, items[n].ControlTitle = c.ID, c.Code, c.Title
-		items[n].DomainCode, items[n].RequirementCodes = c.DomainCode, codes[c.Code]
+		items[n] = analyst.SoA(c, codes[c.Code], verdict, in)
 		return nil
 	})
 	if err != nil {

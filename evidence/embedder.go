@@ -142,7 +142,7 @@ func corpus(src *catalog.Source) embed.Corpus {
 			t = append(t, o.Text)
 		}
 		for _, p := range c.Solutions {
-			t = append(t, p.Value)
+			t = append(t, p.Text)
 		}
 		t = append(t, c.Maturity[:]...)
 		for _, e := range c.Evidence {

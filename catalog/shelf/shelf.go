@@ -42,7 +42,7 @@ func New(db *store.DB, clock func() time.Time) *Service {
 // EnsureStarter puts the built-in catalog on the shelf where it, or this edition
 // of it, is missing. It becomes the active version only where no other is.
 func (s *Service) EnsureStarter(ctx context.Context) error {
-	sum := starter.SHA256()
+	sum := starter.Fingerprint()
 	var have bool
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		for v, err := range store.CatalogVersions.Scan(tx) {
@@ -56,10 +56,11 @@ func (s *Service) EnsureStarter(ctx context.Context) error {
 	if err != nil || have {
 		return err
 	}
-	src, err := starter.Source()
+	src, err := starter.Load()
 	if err != nil {
 		return err
 	}
+	src.SHA256 = sum
 	_, err = s.keep(ctx, src, nil)
 	return err
 }

@@ -48,7 +48,7 @@ func inspect(r io.ReaderAt, size int64, limits Limits) (sheets []part, warnings 
 		case strings.HasSuffix(name, "vbaproject.bin"):
 			warnings = append(warnings, "the workbook holds macros: they were not looked at")
 		case strings.HasPrefix(name, "xl/externallinks/") && strings.HasSuffix(name, ".xml"):
-			warnings = append(warnings, "the workbook links to other files ("+path.Base(name)+"): they were not followed")
+			warnings = append(warnings, "the workbook links to other files ("+path.Base(f.Name)+"): they were not followed")
 		}
 	}
 	book := files["xl/workbook.xml"]

@@ -237,16 +237,20 @@ func (im *importer) checkColumns(name string) error {
 	return nil
 }
 
-var version = regexp.MustCompile(`\b(20\d{2})[.-](\d{1,2})(?:[.-](\d{1,2}))?\b`)
+// version finds a release in a name: 2022.3, 2026-1-1. Hyphens may also write a date,
+// whose parts have two digits.
+var version = regexp.MustCompile(`(?:^|\D)(20\d{2})(?:\.(\d{1,2})(?:\.(\d{1,2}))?|-(\d)(?:-(\d))?)(?:\D|$)`)
 
 func versionIn(text string) string {
 	m := version.FindStringSubmatch(text)
 	if m == nil {
 		return ""
 	}
-	label := m[1] + "." + m[2]
-	if m[3] != "" {
-		label += "." + m[3]
+	label := m[1]
+	for _, part := range m[2:] {
+		if part != "" {
+			label += "." + part
+		}
 	}
 	return label
 }

@@ -1,3 +1,60 @@
+// Command service runs security, compliance and maturity assessments against the
+// Secure Controls Framework: offline from a folder of evidence, or against a server.
+//
+// It is the only place that knows everyone: it decides how a front end reaches
+// the engine and wires the two together.
 package main
 
-func main() {}
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/examples/harbor"
+)
+
+// version is set by the release build.
+var version = ""
+
+func main() { os.Exit(run()) }
+
+// run is main with an exit code, so that tests can be the program.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	interactive := term.IsTerminal(int(os.Stderr.Fd()))
+	width := 0
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		width = w
+	}
+	return cli.Main(ctx, os.Args[1:], cli.Options{
+		Connect:     connect,
+		Stdin:       os.Stdin,
+		Stdout:      os.Stdout,
+		Stderr:      os.Stderr,
+		Env:         os.Getenv,
+		Interactive: interactive,
+		Color:       term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		Width:       width,
+		Version:     programVersion(),
+		Clock:       time.Now,
+		StateDir:    stateDir(),
+		Example:     harbor.Evidence(),
+	})
+}
+
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "0.1.0-dev"
+}

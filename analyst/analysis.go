@@ -1,0 +1,169 @@
+package analyst
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// analysis is what a passage's sentences say, apart from any control. It depends
+// on nothing but the text and the year, so it is kept.
+type analysis struct {
+	text      string
+	sentences []sentence
+	template  string // a blank somewhere in the passage
+	english   bool
+}
+
+// sentence is one sentence, item or row with its concepts.
+type sentence struct {
+	span
+	stance
+	terms    []term // sorted by id, one for each concept
+	lead     int    // the sentence that introduces this item ("the following must be encrypted:"), or -1
+	times    []quantity
+	years    []int
+	concrete int // how many of who, when, how much, with what it names
+}
+
+// term is a concept in a sentence.
+type term struct {
+	id     uint64
+	credit float64
+	clause uint8
+}
+
+const maxSentences = 400 // of one passage; what is longer was cut badly
+
+func analyse(text string, year int) *analysis {
+	a := &analysis{text: text, english: true}
+	spans := sentences(text)
+	if len(spans) > maxSentences {
+		spans = spans[:maxSentences]
+	}
+	lead := -1
+	var all []word
+	for _, sp := range spans {
+		raw := text[sp.start:sp.end]
+		words := split(raw)
+		s := sentence{span: sp, stance: read(raw, words, year), lead: -1}
+		s.terms = termsOf(words, s.stance)
+		s.times, s.years = quantities(raw, words)
+		s.concrete = concreteness(raw, words, s)
+		if s.heading && !s.strong && len(words) <= 10 && !hasAuxiliary(words) {
+			s.fragment = true
+		}
+		if sp.item && lead >= 0 {
+			s.lead = lead
+		}
+		if s.template != "" && a.template == "" {
+			a.template = s.template
+		}
+		a.sentences = append(a.sentences, s)
+		switch {
+		case strings.HasSuffix(raw, ":"):
+			lead = len(a.sentences) - 1
+		case !sp.item:
+			lead = -1
+		}
+		all = append(all, words...)
+	}
+	a.english = isEnglish(all)
+	linkAnswers(a)
+	return a
+}
+
+func hasAuxiliary(words []word) bool {
+	for _, w := range words {
+		if auxiliaries[w.text] || modals[w.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// linkAnswers lets "Yes" and "No" under a question speak for it.
+func linkAnswers(a *analysis) {
+	for i := 1; i < len(a.sentences); i++ {
+		q, s := &a.sentences[i-1], &a.sentences[i]
+		if !q.question {
+			continue
+		}
+		first := strings.ToLower(strings.TrimLeft(a.text[s.start:min(s.end, s.start+12)], " *_|"))
+		switch {
+		case s.answersNo || strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
+			q.denied = 1<<q.clauses - 1
+			q.question = false
+			q.answersNo = true
+		case strings.HasPrefix(first, "yes"):
+			q.question = false
+			q.answersYes = true
+			q.hedge = "an answer to a question"
+		}
+	}
+}
+
+// termsOf are the concepts of a sentence: phrases, the words in them, and what
+// they are kinds of.
+func termsOf(words []word, s stance) []term {
+	l := lex()
+	var out []term
+	add := func(concept string, credit float64, clause uint8) {
+		out = append(out, term{termID(concept), credit, clause})
+		for _, b := range l.broader[concept] {
+			out = append(out, term{termID(b), credit * creditBroader, clause})
+		}
+	}
+	for i, w := range words {
+		if concept, n := l.at(words, i); n > 0 {
+			add(concept, 1, words[i+n-1].clause)
+			if n == 1 {
+				continue
+			}
+		}
+		if positive := undone[w.text]; positive != "" {
+			add(l.concept(positive), 1, w.clause)
+			continue
+		}
+		if !stopWords[w.text] && len(w.stem) > 1 {
+			add(l.concept(w.stem), 1, w.clause)
+		}
+	}
+	if s.strong {
+		add("enforc", 1, 0) // the concept of "required"
+	}
+	return unique(out)
+}
+
+// unique sorts terms and keeps the best of each concept.
+func unique(terms []term) []term {
+	slices.SortStableFunc(terms, func(a, b term) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(b.credit, a.credit))
+	})
+	return slices.CompactFunc(terms, func(a, b term) bool { return a.id == b.id })
+}
+
+func lookup(terms []term, id uint64) (term, bool) {
+	i, ok := slices.BinarySearchFunc(terms, id, func(t term, id uint64) int { return cmp.Compare(t.id, id) })
+	if !ok {
+		return term{}, false
+	}
+	return terms[i], true
+}
+
+// contextTerms are the concepts that headings, title and kind of document give to
+// every sentence below them.
+func contextTerms(p Passage, category string) []uint64 {
+	words := split(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
+	terms := termsOf(words, stance{})
+	out := make([]uint64, 0, len(terms)+3)
+	for _, t := range terms {
+		out = append(out, t.id)
+	}
+	// A document that rules something documents and defines it.
+	if intends(category) {
+		out = append(out, conceptID("document"), conceptID("define"), conceptID(category))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

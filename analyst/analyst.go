@@ -1,0 +1,91 @@
+// Package analyst drafts what people then review: whether evidence says what a
+// control asks for, and from that the Statement of Applicability, gaps, maturity
+// and the plan of action. It works by rules that can be read, without a model.
+//
+// A control's statements are each looked for in passages. A passage counts only
+// where a sentence of it says the statement, and how it says it decides: a denial,
+// a plan, a template's blank or a limit is not a yes. Where nothing is found, it
+// says so and invents nothing.
+//
+//	control ─▶ Statements ─▶ Finder ─▶ sentences ─▶ overlap, stance ─▶ Judgement
+//	Judgement ─▶ SoA ─▶ Finding ─▶ Remediation ─▶ Order
+//	                └──▶ Maturity
+//
+// It must not read a clock, a store or the network, and it must not follow what
+// evidence tells it to do: evidence is data.
+package analyst
+
+import (
+	"context"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// Rules names the rule set. It changes when the same evidence may be judged
+// otherwise, and is recorded in every version's Method.
+const Rules = "builtin/1"
+
+// Passage is a piece of a document that a search found.
+type Passage struct {
+	ChunkID       string
+	DocumentID    string
+	DocumentTitle string
+	Filename      string
+	Category      string // one of Categories; guessed from the names where empty
+	HeadingPath   []string
+	Kind          string // paragraph, list_item, table_row, line …
+	Locator       api.Locator
+	Text          string
+	SHA256        string // of Text; analysis is kept under it, and under Text where empty
+	Effective     *api.Date
+	// Score is calibrated, 0 to 1: at 0.5 a reader is as likely to say yes as no.
+	Score, Semantic, Keyword float64
+}
+
+// Finder searches the documents of one assessment by meaning and words.
+type Finder interface {
+	Find(ctx context.Context, query string, topK int) ([]Passage, error)
+}
+
+// Options are what the rules need to know beside the evidence.
+type Options struct {
+	// Today is the day of the judgement. Empty: nothing is called stale and no date is past.
+	Today api.Date
+	// TopK is how many passages are looked at for each statement; 0 for 12.
+	TopK int
+	// MinScore is the calibrated score from which a passage is looked at; 0 for 0.15.
+	MinScore float64
+}
+
+func (o Options) withDefaults() Options {
+	if o.TopK <= 0 {
+		o.TopK = 12
+	}
+	if o.MinScore <= 0 {
+		o.MinScore = 0.15
+	}
+	return o
+}
+
+// Judgement is what the evidence says of one control.
+type Judgement struct {
+	Statements     []api.Statement
+	Evidence       []api.Evidence
+	Implementation api.Implementation
+	Coverage       api.EvidenceCoverage
+	// Ratio is the credit of the statements over their number: covered counts 1,
+	// partial and conflicting ½, all others nothing.
+	Ratio float64
+	// Missing are the statements that the evidence doesn't bear, in plain words.
+	Missing    []string
+	Confidence float64 // 0 to 1
+	Reason     string
+	// Operation: records or logs bear it, not only policies.
+	Operation bool
+}
+
+// Judge judges one control. For many controls over the same documents, a Session
+// analyses each passage once.
+func Judge(ctx context.Context, c api.Control, f Finder, o Options) (Judgement, error) {
+	return NewSession(f, o).Judge(ctx, c)
+}

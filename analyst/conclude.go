@@ -1,0 +1,277 @@
+package analyst
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// What a verdict is worth in the ratio.
+func credit(verdict string) float64 {
+	switch verdict {
+	case covered:
+		return 1
+	case partial, conflicting:
+		return 0.5
+	}
+	return 0
+}
+
+const (
+	strongFrom  = 0.8
+	partialFrom = 0.4
+	someFrom    = 0.3 // below this, without a covered statement, a partial hit is no evidence of the control
+)
+
+func coverageOf(ratio float64) api.EvidenceCoverage {
+	switch {
+	case ratio >= strongFrom:
+		return api.CoverageStrong
+	case ratio >= partialFrom:
+		return api.CoveragePartial
+	case ratio > 0:
+		return api.CoverageWeak
+	}
+	return api.CoverageAbsent
+}
+
+// conclude draws the control's judgement from its statements.
+func (s *Session) conclude(c api.Control, all []found) Judgement {
+	var j Judgement
+	n := make(map[string]int)
+	total, scores := 0.0, 0.0
+	intent, foreign := false, 0
+	operated, firm := 0, 0
+	for i := range all {
+		f := &all[i]
+		n[f.verdict]++
+		total += credit(f.verdict)
+		f.weigh(s)
+		if credit(f.verdict) > 0 {
+			intent = intent || f.intent
+			if f.op {
+				operated++
+			}
+			if f.firm {
+				firm++
+			}
+			scores += f.score
+		}
+		foreign = max(foreign, f.foreign)
+		st := api.Statement{Text: f.demand.text, Verdict: f.verdict, Reason: f.reason, Score: f.score}
+		if f.best != nil {
+			st.ChunkID = f.best.from.ChunkID
+		}
+		j.Statements = append(j.Statements, st)
+		for _, r := range f.shown {
+			e := r.evidence(f.demand.text)
+			if f.verdict == conflicting && r.verdict == denied {
+				e.Stance = "conflicts"
+			}
+			j.Evidence = append(j.Evidence, e)
+		}
+		if m := f.lacking(); m != "" {
+			j.Missing = append(j.Missing, m)
+		}
+	}
+	if len(all) > 0 {
+		j.Ratio = round(total / float64(len(all)))
+	}
+	j.Coverage = coverageOf(j.Ratio)
+	j.Operation = operated > 0
+	asksOperation := asksForOperation(c, all)
+	bearing := n[covered] + n[partial] + n[conflicting]
+	switch {
+	case total > 0 && (n[covered] > 0 || j.Ratio >= someFrom):
+		j.Implementation, j.Reason = api.PartiallyImplemented, ""
+		clean := n[denied]+n[conflicting]+n[plannedOnly]+n[template] == 0
+		switch {
+		case n[conflicting] > 0:
+			j.Reason = fmt.Sprintf("Passages contradict each other on %s; a person has to decide which holds.", count(n[conflicting], len(all)))
+		case !clean:
+			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "."
+		case j.Ratio < strongFrom:
+			j.Reason = fmt.Sprintf("The evidence says %s in full and %s in part.", count(n[covered], len(all)), count(n[partial], len(all)))
+		case !intent:
+			j.Reason = "Records show it being done, but no policy or procedure asks for it."
+		case asksOperation && operated == 0 && firm*2 < bearing:
+			j.Reason = "Policies ask for it, but no record shows it being done, and no procedure says who does it and when."
+		default:
+			j.Implementation = api.Implemented
+			j.Reason = fmt.Sprintf("The evidence says %s in full", count(n[covered], len(all)))
+			switch {
+			case operated > 0:
+				j.Reason += ", and records show it being done."
+			case asksOperation:
+				j.Reason += "; documents say who does it, when or with what, though no record was found."
+			default:
+				j.Reason += "."
+			}
+		}
+	case n[plannedOnly] > 0:
+		j.Implementation = api.Planned
+		j.Reason = "It is announced, not done: " + tally(n, len(all)) + "."
+	case n[denied] > 0:
+		j.Implementation = api.NotImplemented
+		j.Reason = "The evidence says that it is not done: " + tally(n, len(all)) + "."
+	default:
+		j.Implementation = api.NotEvidenced
+		switch {
+		case n[template] > 0:
+			j.Reason = "Only a template with unfilled blanks speaks of it; a template is no evidence."
+		case total > 0:
+			j.Reason = "A passage touches on it, too little to be evidence of the control."
+		case foreign > 0:
+			j.Reason = "Nothing was found in English, and passages close by meaning are in another language, which these rules can't read: a person should."
+		default:
+			j.Reason = "No passage speaks of it. That doesn't say that it isn't done."
+		}
+	}
+	j.Confidence = confidence(j, all, scores, bearing, foreign)
+	return j
+}
+
+// weigh notes what kinds of documents bear a statement.
+func (f *found) weigh(s *Session) {
+	for _, r := range f.shown {
+		if r.verdict != covered && r.verdict != partial {
+			continue
+		}
+		cur := &r.from.sentences[r.at]
+		record := r.from.isRecord() || r.happened && !cur.strong
+		if record && s.fresh(r.from, cur) {
+			f.op = true
+		}
+		if !r.from.isRecord() {
+			f.intent = true
+		}
+		if !r.from.isRecord() && (r.concrete >= 2 || r.concrete >= 1 && (r.from.category == "procedure" || r.from.category == "standard")) {
+			f.firm = true
+		}
+	}
+}
+
+// lacking says in plain words what is missing of a statement.
+func (f *found) lacking() string {
+	switch f.verdict {
+	case covered:
+		return ""
+	case missing:
+		return f.demand.text
+	case partial:
+		return f.demand.text + " (in part: " + lowerFirst(strings.TrimRight(f.reason, ".")) + ")"
+	case conflicting:
+		return f.demand.text + " (passages contradict each other)"
+	case plannedOnly:
+		return f.demand.text + " (announced only)"
+	case denied:
+		return f.demand.text + " (the evidence says it is not so)"
+	}
+	return f.demand.text + " (only in a template)"
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+func count(n, of int) string {
+	if n == of {
+		if of == 1 {
+			return "its one statement"
+		}
+		return fmt.Sprintf("all %d statements", of)
+	}
+	return fmt.Sprintf("%d of %d statements", n, of)
+}
+
+func tally(n map[string]int, of int) string {
+	var parts []string
+	for _, v := range []struct{ verdict, words string }{
+		{covered, "said in full"}, {partial, "said in part"}, {conflicting, "contradicted"}, {plannedOnly, "announced"},
+		{denied, "denied"}, {template, "only in a template"}, {missing, "not found"},
+	} {
+		if n[v.verdict] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[v.verdict], v.words))
+		}
+	}
+	return fmt.Sprintf("of %d statement(s) %s", of, list(parts))
+}
+
+var (
+	recordWords  = regexp.MustCompile(`(?i)\b(?:logs?|records?|exports?|screenshots?|reports?|minutes|tickets?|results?|configuration|samples?|scans?|register|inventory|list of|evidence of)\b`)
+	paperActions = []string{"document", "define", "policy", "procedure", "plan", "approve", "communicate", "assign", "update", "review", "standard", "state"}
+)
+
+// asksForOperation: does the control want something to be done, beyond being written down?
+func asksForOperation(c api.Control, all []found) bool {
+	for _, a := range c.Applicability {
+		if a == "technology" || a == "facility" {
+			return true
+		}
+	}
+	for _, e := range c.EvidenceRequests {
+		if recordWords.MatchString(e.Artifact) {
+			return true
+		}
+	}
+	var paper []uint64
+	for _, w := range paperActions {
+		paper = append(paper, conceptID(w))
+	}
+	for i := range all {
+		for _, t := range all[i].demand.terms {
+			if t.action && !slices.Contains(paper, t.id) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// confidence says how sure the rules are. Evidence that speaks clearly and agrees
+// makes sure; nothing found makes half sure, since it may be there in other words.
+func confidence(j Judgement, all []found, scores float64, bearing, foreign int) float64 {
+	near := 0.0
+	for _, f := range all {
+		near = max(near, f.near)
+	}
+	switch j.Implementation {
+	case api.NotEvidenced:
+		v := 0.75 - 0.4*near
+		if foreign > 0 {
+			v = min(v, 0.3)
+		}
+		return round(max(0.2, v))
+	case api.Planned, api.NotImplemented:
+		v := 0.0
+		for _, f := range all {
+			v = max(v, f.score)
+		}
+		return round(min(0.9, 0.3+0.55*v))
+	}
+	mean := scores / float64(max(1, bearing))
+	v := 0.2 + 0.6*mean
+	documents := make(map[string]bool)
+	for _, e := range j.Evidence {
+		documents[e.DocumentID] = true
+		if e.Stance == "conflicts" {
+			v -= 0.25
+		}
+	}
+	if len(documents) > 1 {
+		v += 0.05
+	}
+	if j.Operation {
+		v += 0.1
+	}
+	if j.Implementation == api.PartiallyImplemented {
+		v -= 0.1
+	}
+	return round(min(0.95, max(0.15, v)))
+}

@@ -1,0 +1,115 @@
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// docFacts are what a document says of itself anywhere in it.
+type docFacts struct {
+	draft  string    // the words that say it is not in force
+	review time.Time // when its next review was due
+}
+
+var (
+	draftPattern  = regexp.MustCompile(`(?i)(?:\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`)
+	reviewPattern = regexp.MustCompile(`(?i)\b(?:next (?:scheduled )?review(?: date)?(?: is)?(?: due)?|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + months + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`)
+)
+
+const factsTopK = 200
+
+// documentFacts looks once for what documents say of themselves: a status of draft,
+// a review that is long due.
+func (s *Session) documentFacts(ctx context.Context) error {
+	s.once.Do(func() {
+		s.facts = make(map[string]docFacts)
+		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved"} {
+			found, err := s.finder.Find(ctx, q, factsTopK)
+			if err != nil {
+				s.factsErr = fmt.Errorf("looking for the documents' status: %w", err)
+				return
+			}
+			for _, p := range found {
+				f := s.facts[p.DocumentID]
+				if m := draftPattern.FindString(p.Text); m != "" && (f.draft == "" || m < f.draft) {
+					f.draft = m
+				}
+				if m := reviewPattern.FindStringSubmatch(p.Text); m != nil {
+					if at, ok := looseDate(m[1]); ok && at.After(f.review) {
+						f.review = at
+					}
+				}
+				s.facts[p.DocumentID] = f
+			}
+		}
+	})
+	return s.factsErr
+}
+
+// looseDate reads the ways dates are written in documents.
+func looseDate(text string) (time.Time, bool) {
+	text = strings.NewReplacer(",", "", ".", " ", "/", " ").Replace(text)
+	text = fold(text)
+	if text != "" {
+		words := strings.Fields(strings.ToLower(text))
+		for i, w := range words {
+			if w[0] >= 'a' && w[0] <= 'z' {
+				words[i] = strings.ToUpper(w[:1]) + w[1:]
+			}
+		}
+		text = strings.Join(words, " ")
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01", "January 2006", "January 2 2006", "2 January 2006", "2 1 2006"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// stale says why a passage is too old to count; empty where it isn't or no date is known.
+func (s *Session) stale(c *candidate, cur *sentence) string {
+	today, err := s.options.Today.Time()
+	if err != nil {
+		return ""
+	}
+	if at, ok := dateOf(c.Effective); ok && today.Sub(at) > staleDays*24*time.Hour {
+		return fmt.Sprintf("The document dates from %s, more than three years ago.", *c.Effective)
+	}
+	if !c.facts.review.IsZero() && today.Sub(c.facts.review) > 183*24*time.Hour {
+		return fmt.Sprintf("The document's own review was due on %s.", api.DateOf(c.facts.review))
+	}
+	if n := len(cur.years); n > 0 && cur.happened && s.year-cur.years[n-1] > 2 {
+		return fmt.Sprintf("What it tells of happened in %d.", cur.years[n-1])
+	}
+	return ""
+}
+
+// fresh tells whether a record is recent enough to show operation today. Records
+// without a date count.
+func (s *Session) fresh(c *candidate, cur *sentence) bool {
+	today, err := s.options.Today.Time()
+	if err != nil {
+		return true
+	}
+	if at, ok := dateOf(c.Effective); ok {
+		return today.Sub(at) <= oldRecord*24*time.Hour
+	}
+	if n := len(cur.years); n > 0 {
+		return s.year-cur.years[n-1] <= 1
+	}
+	return true
+}
+
+func dateOf(d *api.Date) (time.Time, bool) {
+	if d == nil {
+		return time.Time{}, false
+	}
+	t, err := d.Time()
+	return t, err == nil
+}

@@ -1,0 +1,236 @@
+package analyst
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// Finding drafts the gap of an item; false where there is none: the control is not
+// to be assessed, or is implemented with strong evidence. "Not evidenced" is told
+// as what it is, and never as "not implemented". Ids, version and due date are the caller's.
+func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
+	if !item.Applicability.In() {
+		return api.Finding{}, false
+	}
+	switch item.ImplementationStatus {
+	case api.NotAssessed, "":
+		return api.Finding{}, false
+	case api.Implemented:
+		if item.EvidenceCoverage == api.CoverageStrong {
+			return api.Finding{}, false
+		}
+	}
+	f := api.Finding{
+		Item:            itemOf(c, item.RequirementCodes),
+		InCatalog:       true,
+		Status:          item.ImplementationStatus,
+		Result:          resultOf(item.ImplementationStatus),
+		GapType:         gapType(c, item),
+		Weight:          weightOf(c),
+		Criteria:        criteria(c, item),
+		MissingElements: append([]string{}, item.MissingElements...),
+		Evidence:        append([]api.Evidence{}, item.Evidence...),
+		Confidence:      item.Confidence,
+		Owner:           item.Owner,
+		Source:          "analysis",
+	}
+	requirements := 0
+	for _, codes := range item.RequirementCodes {
+		requirements += len(codes)
+	}
+	f.Severity, f.SeverityReason = Severity(f.Weight, 1-item.CoverageRatio, requirements, f.Status)
+	f.Condition = condition(item)
+	f.Cause = cause(item)
+	f.Effect = effect(c, item)
+	f.Recommendation = recommendation(c, f)
+	return f, true
+}
+
+func resultOf(s api.Implementation) api.Result {
+	switch s {
+	case api.Implemented:
+		return api.Met
+	case api.PartiallyImplemented:
+		return api.PartiallyMet
+	case api.NotEvidenced:
+		return api.ResultNoEvid
+	}
+	return api.NotMet
+}
+
+func verdicts(item api.SoAItem) map[string]int {
+	n := make(map[string]int)
+	for _, s := range item.Statements {
+		n[s.Verdict]++
+	}
+	return n
+}
+
+// gapType names what kind of thing is missing.
+func gapType(c api.Control, item api.SoAItem) string {
+	n := verdicts(item)
+	technical := false
+	for _, a := range c.Applicability {
+		technical = technical || a == "technology"
+	}
+	switch {
+	case item.ImplementationStatus == api.NotEvidenced:
+		return "evidence"
+	case item.ImplementationStatus == api.Implemented:
+		return "evidence"
+	case n[conflicting] > 0:
+		return "governance"
+	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[denied] > 0 || n[plannedOnly] > 0:
+		switch {
+		case c.DomainCode == "TPM":
+			return "contractual"
+		case technical:
+			return "technical"
+		}
+		return "implementation"
+	case strings.HasPrefix(item.Reason, "Records show"):
+		return "documentation"
+	case strings.HasPrefix(item.Reason, "Policies ask"):
+		return "evidence"
+	case c.DomainCode == "MON":
+		return "monitoring"
+	case item.CoverageRatio >= strongFrom:
+		return "effectiveness"
+	}
+	return "documentation"
+}
+
+func condition(item api.SoAItem) string {
+	var b strings.Builder
+	switch item.ImplementationStatus {
+	case api.NotEvidenced:
+		b.WriteString("No sufficient evidence was found, either way. ")
+	case api.Implemented:
+		fmt.Fprintf(&b, "The control counts as implemented, but the evidence for it is %s. ", item.EvidenceCoverage)
+	}
+	b.WriteString(item.Reason)
+	shown := 0
+	for _, e := range item.Evidence {
+		if shown == 3 {
+			break
+		}
+		shown++
+		fmt.Fprintf(&b, " %s: “%s”.", citation(e), shorten(strings.TrimRight(e.Quote, "."), 240))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// citation names the place of a piece of evidence.
+func citation(e api.Evidence) string {
+	r := reading{from: &candidate{Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath}}}
+	verb := map[string]string{"supports": "says", "plans": "announces", "denies": "says", "template": "holds the blank", "limits": "says", "conflicts": "says, against it"}[e.Stance]
+	if verb == "" {
+		verb = "says"
+	}
+	return r.where() + " " + verb
+}
+
+func criteria(c api.Control, item api.SoAItem) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(firstOf(c.Description, c.Title)))
+	for i, f := range frameworksOf(item.RequirementCodes) {
+		if i == 0 {
+			b.WriteString(" Asked for by")
+		} else {
+			b.WriteString(";")
+		}
+		codes := item.RequirementCodes[f]
+		fmt.Fprintf(&b, " %s %s", f, strings.Join(codes[:min(len(codes), 12)], ", "))
+		if len(codes) > 12 {
+			fmt.Fprintf(&b, " and %d more", len(codes)-12)
+		}
+	}
+	return strings.TrimRight(b.String(), ".; ") + "."
+}
+
+func cause(item api.SoAItem) string {
+	n := verdicts(item)
+	switch {
+	case item.ImplementationStatus == api.NotEvidenced && n[template] > 0:
+		return "A template was taken over, and its blanks were never filled in."
+	case item.ImplementationStatus == api.NotEvidenced:
+		return "Not known. The documents given may not hold it, or it may not be done; the control's owner can tell."
+	case n[conflicting] > 0:
+		return "Documents were changed apart from each other, and nobody brought them into line."
+	case item.ImplementationStatus == api.Planned:
+		return "The measure has been decided, but not carried out."
+	case item.ImplementationStatus == api.NotImplemented:
+		return "The evidence itself says that it is not done; why, it doesn't say. To be asked of the owner."
+	case strings.HasPrefix(item.Reason, "Records show"):
+		return "It is done by habit; nobody wrote it down as a rule."
+	case strings.HasPrefix(item.Reason, "Policies ask"):
+		return "The rule was written, but its practice leaves no record, or the record was not given."
+	case n[plannedOnly] > 0 || n[denied] > 0:
+		return "The measure has been begun, and not carried through everywhere."
+	case n[partial] > 0:
+		return "Documents speak of it in general or limited words, and leave parts open."
+	}
+	return "The documents leave parts of the control out."
+}
+
+func effect(c api.Control, item api.SoAItem) string {
+	d := domainOf(c.Code)
+	text := "The risk is that " + d.effect + "."
+	if item.ImplementationStatus == api.NotEvidenced {
+		text = "If it is indeed not done, the risk is that " + d.effect + ". Until it is shown, an assessor can't rely on it."
+	}
+	if len(c.Risks) > 0 {
+		text += " Risks of the catalog: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
+	}
+	if weightOf(c) == 10 {
+		text += " The control is material: a deficiency in it is a material weakness of the whole."
+	}
+	return text
+}
+
+func recommendation(c api.Control, f api.Finding) string {
+	var b strings.Builder
+	switch {
+	case f.Status == api.NotEvidenced:
+		b.WriteString("Ask the owner for evidence; where there is none, put the control in place.")
+	case f.Status == api.Planned:
+		b.WriteString("Carry out what was announced, with an owner and a date, and keep the proof.")
+	case f.Status == api.NotImplemented:
+		b.WriteString("Put the control in place.")
+	case f.GapType == "documentation":
+		b.WriteString("Write down what is missing in an approved policy or procedure.")
+	case f.GapType == "evidence":
+		b.WriteString("Collect records that show it being done.")
+	case f.GapType == "governance":
+		b.WriteString("Decide which of the contradicting documents holds, and correct the other.")
+	default:
+		b.WriteString("Complete the control where it falls short.")
+	}
+	if len(f.MissingElements) > 0 {
+		b.WriteString(" To be shown: ")
+		for i, m := range f.MissingElements {
+			if i > 0 {
+				b.WriteString("; ")
+			}
+			b.WriteString(strings.TrimRight(m, "."))
+		}
+		b.WriteString(".")
+	}
+	switch {
+	case weightOf(c) == 10:
+		b.WriteString(" No compensating control can stand in for a material control.")
+	case len(c.CompensatingControls) > 0:
+		var names []string
+		for _, k := range c.CompensatingControls {
+			name := k.ControlCode
+			if k.Name != nil && *k.Name != "" {
+				name += " (" + *k.Name + ")"
+			}
+			names = append(names, name)
+		}
+		b.WriteString(" Until then, these may compensate: " + or(names) + ".")
+	}
+	return b.String()
+}

@@ -1,0 +1,255 @@
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// found is what the evidence says of one statement.
+type found struct {
+	demand  demand
+	verdict string
+	reason  string
+	score   float64
+	best    *reading  // what the verdict rests on
+	shown   []reading // the evidence to quote
+	near    float64   // the best cover, where nothing was said
+	foreign int       // passages close by meaning in another language
+	intent  bool
+	op      bool
+	firm    bool // a concrete procedure: who, when, with what
+}
+
+// Judge says what the evidence says of one control: of each of its statements, and of all.
+func (s *Session) Judge(ctx context.Context, c api.Control) (Judgement, error) {
+	if s.finder == nil {
+		return Judgement{}, fmt.Errorf("judging %s: no finder was given to look for evidence with", c.Code)
+	}
+	if err := s.documentFacts(ctx); err != nil {
+		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
+	}
+	texts := Statements(c)
+	all := make([]found, 0, len(texts))
+	for _, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return Judgement{}, err
+		}
+		f, err := s.judgeStatement(ctx, newDemand(text, c.Title))
+		if err != nil {
+			return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
+		}
+		all = append(all, f)
+	}
+	return s.conclude(c, all), nil
+}
+
+func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
+	query := d.text
+	if len(d.topic) > 0 {
+		query = titleOf(d) + ": " + d.text
+	}
+	candidates, err := s.find(ctx, query)
+	if err != nil {
+		return found{}, err
+	}
+	f := found{demand: d}
+	var readings []reading
+	for i := range candidates {
+		c := &candidates[i]
+		c.facts = s.facts[c.DocumentID]
+		if !c.english && c.Score >= 0.5 {
+			f.foreign++
+		}
+		rs := s.readPassage(d, c)
+		readings = append(readings, rs...)
+		for _, r := range rs {
+			f.near = max(f.near, r.cover)
+		}
+	}
+	s.decide(&f, readings)
+	return f, nil
+}
+
+func titleOf(d demand) string {
+	var names []string
+	for _, t := range d.topic {
+		names = append(names, t.name)
+	}
+	return strings.Join(names, " ")
+}
+
+// best is the reading of a verdict that says most; the earlier one where two say the same.
+func best(readings []reading, verdict string) *reading {
+	var b *reading
+	for i := range readings {
+		if r := &readings[i]; r.verdict == verdict && (b == nil || r.cover > b.cover) {
+			b = r
+		}
+	}
+	return b
+}
+
+const maxQuotes = 3 // for each statement and verdict
+
+// decide weighs all readings of a statement.
+//
+//	says it        and denied elsewhere → conflicting
+//	says it        and planned elsewhere → partial
+//	says it                             → covered
+//	partly         and denied elsewhere → conflicting
+//	denied, planned, partly, template, nothing, in this order
+func (s *Session) decide(f *found, readings []reading) {
+	yes, part := best(readings, covered), best(readings, partial)
+	no, plan, blank := best(readings, denied), best(readings, plannedOnly), best(readings, template)
+	set := func(verdict string, on *reading, reason string) {
+		f.verdict, f.best, f.reason, f.score = verdict, on, reason, round(on.cover)
+	}
+	switch {
+	case yes != nil && no != nil:
+		set(conflicting, yes, fmt.Sprintf("Passages disagree: %s says it, %s denies it: %s", yes.where(), no.where(), quoteWords(no.quote)))
+	case yes != nil && s.differing(f.demand, readings, yes) != "":
+		set(conflicting, yes, s.differing(f.demand, readings, yes))
+	case yes != nil && plan != nil:
+		set(partial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.where(), plan.where(), quoteWords(plan.quote)))
+	case yes != nil:
+		set(covered, yes, yes.reason)
+	case no != nil && part != nil && part.cover >= saysIt:
+		set(conflicting, part, fmt.Sprintf("Passages disagree: %s says part of it, %s denies it: %s", part.where(), no.where(), quoteWords(no.quote)))
+	case no != nil && plan != nil:
+		set(plannedOnly, plan, "It is not done yet, but announced. "+plan.reason)
+	case no != nil:
+		set(denied, no, no.reason)
+	case plan != nil && (part == nil || plan.cover >= part.cover-0.1):
+		set(plannedOnly, plan, plan.reason)
+	case part != nil:
+		set(partial, part, part.reason)
+	case blank != nil:
+		set(template, blank, blank.reason)
+	default:
+		f.verdict = missing
+		f.reason = f.whyMissing()
+		return
+	}
+	f.show(readings)
+}
+
+func (f *found) whyMissing() string {
+	switch {
+	case f.foreign > 0:
+		return fmt.Sprintf("No passage says it in English. %d passage(s) close to it by meaning are in another language, which these rules can't read: a person should.", f.foreign)
+	case f.near > 0:
+		return "Passages touch the matter, but none says it."
+	}
+	return "No passage speaks of it."
+}
+
+// show picks the quotes to keep, and notes what kinds of documents bear the statement.
+func (f *found) show(readings []reading) {
+	wanted := map[string][]string{
+		covered: {covered}, partial: {covered, partial, plannedOnly}, conflicting: {covered, partial, denied},
+		denied: {denied}, plannedOnly: {plannedOnly, denied}, template: {template},
+	}[f.verdict]
+	for _, v := range wanted {
+		var of []reading
+		for _, r := range readings {
+			if r.verdict == v {
+				of = append(of, r)
+			}
+		}
+		slices.SortStableFunc(of, func(a, b reading) int {
+			switch {
+			case a.cover > b.cover:
+				return -1
+			case a.cover < b.cover:
+				return 1
+			}
+			return strings.Compare(a.from.ChunkID, b.from.ChunkID)
+		})
+		for i, r := range of {
+			if i < maxQuotes || r.from.isRecord() && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.from.isRecord() }) {
+				f.shown = append(f.shown, r)
+			}
+		}
+	}
+}
+
+// differing finds two documents that say the statement with different numbers.
+func (s *Session) differing(d demand, readings []reading, yes *reading) string {
+	a := &yes.from.sentences[yes.at]
+	if len(a.times) == 0 {
+		return ""
+	}
+	for i := range readings {
+		r := &readings[i]
+		if r.verdict != covered && r.verdict != partial || r.from.DocumentID == yes.from.DocumentID || r.cover < saysPart {
+			continue
+		}
+		b := &r.from.sentences[r.at]
+		if alike(a, b) < 0.6 {
+			continue
+		}
+		for _, x := range a.times {
+			if y, ok := only(b.times, x); ok && y.value != x.value {
+				if _, twice := only(a.times, x); twice {
+					return fmt.Sprintf("Documents differ in figures: %s says %s, %s says %s.", yes.where(), quoteWords(yes.quote), r.where(), quoteWords(r.quote))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// only returns the sole quantity of x's kind.
+func only(of []quantity, x quantity) (quantity, bool) {
+	var q quantity
+	n := 0
+	for _, y := range of {
+		if y.unit == x.unit && y.every == x.every {
+			q = y
+			n++
+		}
+	}
+	return q, n == 1
+}
+
+// alike is the share of concepts that two sentences have in common.
+func alike(a, b *sentence) float64 {
+	common := 0
+	for _, t := range a.terms {
+		if _, ok := lookup(b.terms, t.id); ok {
+			common++
+		}
+	}
+	if union := len(a.terms) + len(b.terms) - common; union > 0 {
+		return float64(common) / float64(union)
+	}
+	return 0
+}
+
+// where names the place of a reading for a person: title, page or lines, heading.
+func (r *reading) where() string {
+	p := r.from.Passage
+	name := firstOf(p.DocumentTitle, p.Filename)
+	var at []string
+	switch l := p.Locator; {
+	case l.Page > 0:
+		at = append(at, fmt.Sprintf("page %d", l.Page))
+	case l.Sheet != "":
+		at = append(at, strings.TrimSpace(l.Sheet+" "+l.CellRange))
+	case l.Slide > 0:
+		at = append(at, fmt.Sprintf("slide %d", l.Slide))
+	case l.LineStart > 0:
+		at = append(at, fmt.Sprintf("line %d", l.LineStart))
+	}
+	if n := len(p.HeadingPath); n > 0 && p.HeadingPath[n-1] != name {
+		at = append(at, "“"+p.HeadingPath[n-1]+"”")
+	}
+	if len(at) == 0 {
+		return name
+	}
+	return name + " (" + strings.Join(at, ", ") + ")"
+}

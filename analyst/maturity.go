@@ -1,0 +1,111 @@
+package analyst
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// What the levels mean in general, where the catalog has no criteria for a control.
+var generalLevel = [6]string{
+	"The practice isn't performed; nothing shows due care.",
+	"The practice is performed now and then, by the people who think of it, without a common way.",
+	"The practice is asked for and followed in some places, but not in one way everywhere.",
+	"One documented way holds for everything in scope; it is followed, and deviations are recorded with reasons.",
+	"Level 3 holds, and measurements of the practice are reviewed by management and acted on.",
+	"Levels 3 and 4 hold, and the practice is improved all the time, by lessons, prediction and automation.",
+}
+
+var (
+	noCriteria  = regexp.MustCompile(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
+	measures    = regexp.MustCompile(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|\d+ ?%|mean time|average|trend|scorecard|target value|threshold|statistics|service level)\b`)
+	overseen    = regexp.MustCompile(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
+	improvement = regexp.MustCompile(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
+)
+
+// Maturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and
+// figures that management looks at, 5 needs 4 and improvement. Where nothing is
+// evidenced there is nothing to rate: Assessed is false and the level 0.
+func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
+	m := api.MaturityScore{
+		Item:        itemOf(c, item.RequirementCodes),
+		TargetLevel: min(5, max(0, target)),
+		Weight:      weightOf(c),
+		Evidence:    []api.Evidence{},
+		Confidence:  item.Confidence,
+		Assessed:    true,
+	}
+	if !item.Applicability.In() || item.ImplementationStatus == api.NotAssessed {
+		m.Assessed = false
+		m.Rationale = "Not rated: the control is not assessed."
+		setCriteria(&m, c)
+		return m
+	}
+	var figures, better bool
+	for _, e := range item.Evidence {
+		if e.Stance != "supports" && e.Stance != "limits" {
+			continue
+		}
+		figures = figures || measures.MatchString(e.Quote) && overseen.MatchString(e.Quote)
+		better = better || improvement.MatchString(e.Quote)
+	}
+	switch item.ImplementationStatus {
+	case api.NotEvidenced:
+		m.Assessed = false
+		m.Confidence = 0
+		m.Rationale = "Not rated: no evidence was found, which says nothing of the practice itself. Level 0 stands until there is some."
+	case api.NotImplemented:
+		m.Rationale = "Level 0: the evidence says that it is not done."
+	case api.Planned:
+		m.Rationale = "Level 0: it is announced, and a plan performs nothing."
+	case api.PartiallyImplemented:
+		m.Level = 1
+		m.Rationale = fmt.Sprintf("Level 1: some of it is said (%.0f %% of what is asked for), without a common way.", item.CoverageRatio*100)
+		if item.CoverageRatio >= 0.5 {
+			m.Level = 2
+			m.Rationale = fmt.Sprintf("Level 2: %.0f %% of what is asked for is said; for level 3 it must hold everywhere. %s", item.CoverageRatio*100, item.Reason)
+		}
+	case api.Implemented:
+		m.Level, m.Rationale = established(item, figures, better)
+	}
+	if m.Assessed {
+		m.Evidence = append(m.Evidence, item.Evidence...)
+		if m.Level >= 4 {
+			m.Confidence = round(m.Confidence * 0.9) // read from words, not from the figures themselves
+		}
+	}
+	setCriteria(&m, c)
+	return m
+}
+
+func established(item api.SoAItem, figures, better bool) (int, string) {
+	switch {
+	case item.EvidenceCoverage != api.CoverageStrong:
+		return 2, fmt.Sprintf("Level 2: it counts as implemented, but the evidence is %s; for level 3 it must be shown for all of it.", item.EvidenceCoverage)
+	case figures && better:
+		return 5, "Level 5: it is documented and followed, measured with management looking at the figures, and improved from what is learned."
+	case figures:
+		return 4, "Level 4: it is documented and followed, and the evidence names figures that management looks at. For level 5, nothing shows steady improvement."
+	}
+	return 3, "Level 3: it is documented and followed. For level 4, no figures were found that management looks at."
+}
+
+func setCriteria(m *api.MaturityScore, c api.Control) {
+	m.Criteria = criteriaOf(c, m.Level)
+	m.NextCriteria = criteriaOf(c, m.Level+1)
+}
+
+// criteriaOf is what the catalog asks for at a level, or what the level means in general.
+func criteriaOf(c api.Control, level int) string {
+	if level > 5 {
+		return ""
+	}
+	text := strings.TrimSpace(c.Maturity[strconv.Itoa(level)])
+	if text == "" || noCriteria.MatchString(text) && len(text) < 400 {
+		return generalLevel[level]
+	}
+	return text
+}

@@ -1,0 +1,163 @@
+package analyst
+
+import (
+	"slices"
+	"sync"
+)
+
+// match is how much of a demand a window of sentences says.
+type match struct {
+	cover    float64 // 0 to 1: weighed share of the demand's concepts
+	own      float64 // weight that the sentences themselves hold, without headings
+	hits     int     // concepts that the sentences hold and that aren't general
+	distinct float64 // weight of the matched concepts that aren't general
+	topic    float64 // 0 to 1: share of the control's title, in sentence, headings or passage
+	missed   []string
+	unsaid   []string // actions asked for that are not said
+	headless bool     // the first thing the demand speaks of is not there
+	heavy    int      // concepts of full weight that are missed
+	focus    uint64   // clauses of the last sentence that hold what matched
+	main     uint64   // of these, the one that holds most, or an action
+}
+
+// enough is how much weight makes a demand: all of a short one, and of a long one
+// what a sentence can be expected to hold.
+func (d demand) enough() float64 {
+	if d.total <= maxDemandWeight {
+		return d.total
+	}
+	return maxDemandWeight + (d.total-maxDemandWeight)*0.35
+}
+
+// against measures d against one or two sentences below the headings of context.
+func (d demand) against(window []*sentence, context []uint64) match {
+	var m match
+	if d.total == 0 {
+		return m
+	}
+	last := window[len(window)-1]
+	got := 0.0
+	var perClause [maxClause + 1]float64
+	head := -1
+	for i, a := range d.terms {
+		if head < 0 && a.weight > weightGeneral && !a.action {
+			head = i
+		}
+		best := 0.0
+		for _, s := range window {
+			t, ok := a.in(s.terms)
+			if !ok {
+				continue
+			}
+			best = max(best, t.credit)
+			if s == last {
+				m.focus |= 1 << t.clause
+				w := a.weight
+				if a.action {
+					w++
+				}
+				perClause[t.clause] += w
+			}
+		}
+		if best > 0 {
+			m.own += a.weight * best
+			if a.weight > weightGeneral {
+				m.distinct += a.weight * best
+				m.hits++
+			}
+			got += a.weight * best
+			continue
+		}
+		if _, ok := slices.BinarySearch(context, a.id); ok && !a.action && (d.paper || !documentNouns()[a.id]) {
+			got += a.weight * creditContext
+			continue
+		}
+		if i == head {
+			m.headless = true
+		}
+		if a.weight >= weightPlain {
+			m.heavy++
+		}
+		if a.weight > weightGeneral {
+			m.missed = append(m.missed, a.name)
+			if a.action {
+				m.unsaid = append(m.unsaid, a.name)
+			}
+		}
+	}
+	m.cover = min(1, got/d.enough())
+	best := 0.0
+	for c, w := range perClause {
+		if w > best {
+			best, m.main = w, 1<<c
+		}
+	}
+	return m
+}
+
+// documentNouns are the kinds of documents. That a policy says something is no sign
+// that the policy itself was approved.
+var documentNouns = sync.OnceValue(func() map[uint64]bool {
+	m := make(map[uint64]bool)
+	for _, w := range []string{"policy", "procedure", "plan", "standard", "document", "register", "program", "contract"} {
+		m[conceptID(w)] = true
+	}
+	return m
+})
+
+// in finds the concept among the terms of a sentence, or all words of its phrase.
+func (a asked) in(terms []term) (term, bool) {
+	t, ok := lookup(terms, a.id)
+	if ok || len(a.parts) < 2 {
+		return t, ok
+	}
+	for _, p := range a.parts {
+		if t, ok = lookup(terms, p); !ok {
+			return term{}, false
+		}
+	}
+	t.credit *= creditBroader
+	return t, true
+}
+
+// topicOf is the share of the control's title that a window, its headings or the
+// whole passage hold.
+func (d demand) topicOf(c *candidate) float64 {
+	total, got := 0.0, 0.0
+	for _, a := range d.topic {
+		if a.weight <= weightGeneral {
+			continue
+		}
+		total += a.weight
+		if c.speaks(a.id) {
+			got += a.weight
+			continue
+		}
+		some := 0
+		for _, p := range a.parts {
+			if c.speaks(p) {
+				some++
+			}
+		}
+		if some > 0 {
+			got += a.weight * creditBroader * float64(some) / float64(len(a.parts))
+		}
+	}
+	if total == 0 {
+		return 1
+	}
+	return got / total
+}
+
+// speaks tells whether a concept stands anywhere in the passage or above it.
+func (c *candidate) speaks(id uint64) bool {
+	if _, ok := slices.BinarySearch(c.context, id); ok {
+		return true
+	}
+	for i := range c.sentences {
+		if _, ok := lookup(c.sentences[i].terms, id); ok {
+			return true
+		}
+	}
+	return false
+}

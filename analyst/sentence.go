@@ -1,0 +1,151 @@
+package analyst
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// span is a sentence, list item or row of a text, in bytes, without its bullet.
+type span struct {
+	start, end int
+	item       bool // a list item
+	heading    bool // stands alone on its line without an end
+}
+
+var abbreviations = wordSet("e.g i.e etc vs no nos inc ltd mr ms mrs dr art sec ch approx fig incl resp st cf al")
+
+const maxSpan = 1200 // bytes; longer runs without an end are cut
+
+// sentences cuts text where sentences, list items and rows end. A line that goes on
+// in lower case belongs to the one before, as PDF text breaks anywhere.
+func sentences(text string) []span {
+	var out []span
+	add := func(start, end int, endsLine bool) {
+		s := span{start: start, end: end}
+		for s.end > s.start && isSpace(text[s.end-1]) {
+			s.end--
+		}
+		for s.start < s.end && isSpace(text[s.start]) {
+			s.start++
+		}
+		if n := bullet(text[s.start:s.end]); n > 0 {
+			s.start += n
+			s.item = true
+		}
+		if strings.IndexFunc(text[s.start:s.end], unicode.IsLetter) < 0 {
+			return
+		}
+		last := text[s.end-1]
+		s.heading = endsLine && !s.item && last != '.' && last != '!' && last != '?' && last != ';' && last != ':' && s.end-s.start < 90
+		out = append(out, s)
+	}
+	from := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			if breaksLine(text, from, i) {
+				add(from, i, true)
+				from = i + 1
+			}
+		case c == '.' || c == '!' || c == '?':
+			if endsSentence(text, from, i) {
+				add(from, i+1, false)
+				from = i + 1
+			}
+		case i-from >= maxSpan && isSpace(c):
+			add(from, i, false)
+			from = i + 1
+		}
+	}
+	if from < len(text) {
+		add(from, len(text), true)
+	}
+	return out
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// breaksLine tells whether the line break at i ends what began at from.
+func breaksLine(text string, from, i int) bool {
+	rest := strings.TrimLeft(text[i+1:], " \t\r")
+	if rest == "" || rest[0] == '\n' || bullet(rest) > 0 {
+		return true
+	}
+	before := strings.TrimRight(text[from:i], " \t\r")
+	if before == "" {
+		return true
+	}
+	switch before[len(before)-1] {
+	case '.', '!', '?', ':', ';', '|':
+		return true
+	case ',', '-':
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	// A capital after a long line may be a name in wrapped text; after a short one it is a new line.
+	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
+}
+
+// endsSentence tells whether the mark at i ends a sentence.
+func endsSentence(text string, from, i int) bool {
+	j := i + 1
+	for j < len(text) && strings.IndexByte(`"')]*_`, text[j]) >= 0 {
+		j++
+	}
+	if j >= len(text) {
+		return true
+	}
+	if !isSpace(text[j]) {
+		return false
+	}
+	if text[i] != '.' {
+		return true
+	}
+	k := i
+	for k > from && !isSpace(text[k-1]) && text[k-1] != '(' {
+		k--
+	}
+	token := strings.ToLower(text[k:i])
+	if abbreviations[token] {
+		next := strings.TrimLeft(text[j:], " \t\r\n")
+		r, _ := utf8.DecodeRuneInString(next)
+		return token == "etc" && unicode.IsUpper(r)
+	}
+	if k == from || strings.TrimSpace(text[from:k]) == "" { // "1." or "a." before a list item
+		return len(token) > 3
+	}
+	return true
+}
+
+// bullet is the length of a list mark at the beginning of s, with the blanks after it.
+func bullet(s string) int {
+	i := 0
+	switch {
+	case s == "":
+		return 0
+	case strings.HasPrefix(s, "#"):
+		for i < len(s) && s[i] == '#' {
+			i++
+		}
+	case s[0] == '-' || s[0] == '*' || s[0] == '+':
+		i = 1
+	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "▪") || strings.HasPrefix(s, "–") || strings.HasPrefix(s, "◦") || strings.HasPrefix(s, "●"):
+		_, i = utf8.DecodeRuneInString(s)
+	default:
+		for i < len(s) && i < 4 && (s[i] >= '0' && s[i] <= '9' || i == 0 && s[i] == '(' || i < 2 && s[i] >= 'a' && s[i] <= 'z') {
+			i++
+		}
+		if i == 0 || i >= len(s) || s[i] != '.' && s[i] != ')' {
+			return 0
+		}
+		i++
+	}
+	if i >= len(s) || !isSpace(s[i]) {
+		return 0
+	}
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	return i
+}

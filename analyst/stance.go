@@ -1,0 +1,383 @@
+package analyst
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// stance is how a sentence says what it says. Clause masks hold a bit for each
+// clause of the sentence, so that "A is done, but B is not" denies B alone.
+type stance struct {
+	denied      uint64 // clauses that say something is not so
+	prohibited  uint64 // clauses that forbid something
+	conditional uint64 // clauses that only suppose it
+	pronoun     bool   // begins with "this", "they" …
+	backward    bool   // a denied or planned clause speaks of what went before ("it is not enforced")
+	plan        string // the words that put it in the future
+	template    string // the blank that nobody filled
+	hedge       string // the word that makes it a wish
+	limit       string // the words that narrow it
+	strong      bool   // must, shall, is required
+	question    bool
+	instruction bool // tells the reader of evidence what to conclude
+	purpose     bool // says what a document is for, not what is done
+	definition  bool
+	reference   bool // points elsewhere
+	fragment    bool // has no verb: a heading, an entry of a list of contents
+	happened    bool // tells what was done, as records do
+	answersNo   bool // "No" under a question or in a status column
+	answersYes  bool
+	clauses     int
+}
+
+var (
+	conditionals = wordSet("if where when whenever unless until should once before whether provided while")
+	contrasts    = wordSet("but however although though whereas because who which")
+	auxiliaries  = wordSet("is are was were be been being has have had does do did am")
+	modals       = wordSet("must shall should may might can could will would cannot can't")
+	pronouns     = wordSet("this it that these those they such here both neither")
+	hedges       = wordSet("should may might could recommended encouraged optional optionally ideally preferably advised discretion")
+	// Words after "no" or "not" that don't deny.
+	comparatives = wordSet("later less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
+	// What "without" may stand before in a rule.
+	harmlessWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice prior unnecessary unreasonable fail")
+	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
+	negatives       = wordSet("not never no none neither nobody nothing cannot without nor")
+	existing        = wordSet("exist exists existed place defined documented formal formally yet available currently established found implemented performed evidence present maintained")
+	undone          = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
+		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
+		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict"}
+)
+
+// With these, "it is not …" takes back what was said before.
+var undoing = []string{"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
+	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied", "met", "operational", "working", "started", "begun"}
+
+const maxClause = 63
+
+// cut gives each word its clause and returns their number.
+func cutClauses(text string, words []word) int {
+	n := uint8(0)
+	for i := range words {
+		if i > 0 && n < maxClause {
+			gap := text[words[i-1].end:words[i].start]
+			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || supposes(words, i) {
+				n++
+			}
+		}
+		words[i].clause = n
+	}
+	return int(n) + 1
+}
+
+// read finds the stance of a sentence. text is the sentence, words its words, whose
+// clauses it sets; today is empty where unknown.
+func read(text string, words []word, year int) stance {
+	s := stance{clauses: cutClauses(text, words)}
+	if len(words) == 0 {
+		s.fragment = true
+		return s
+	}
+	s.pronoun = pronouns[words[0].text]
+	readNegation(&s, words)
+	readModality(&s, words)
+	readPatterns(&s, text, words, year)
+	s.fragment = s.fragment || !hasVerb(words)
+	return s
+}
+
+func at(words []word, i int) string {
+	if i < 0 || i >= len(words) {
+		return ""
+	}
+	return words[i].text
+}
+
+func readNegation(s *stance, words []word) {
+	for i, w := range words {
+		bit := uint64(1) << w.clause
+		if supposes(words, i) && (i == 0 || words[i-1].clause != w.clause) {
+			s.conditional |= bit
+		}
+		next, prev := at(words, i+1), at(words, i-1)
+		switch {
+		case strings.HasSuffix(w.text, "n't") && w.text != "can't":
+			if strings.HasPrefix(w.text, "must") || strings.HasPrefix(w.text, "should") || w.text == "won't" {
+				s.prohibited |= bit
+			} else {
+				s.denied |= bit
+			}
+		case w.text == "not" || w.text == "never" || w.text == "cannot" || w.text == "can't":
+			if comparatives[next] {
+				continue
+			}
+			if next == "all" || next == "every" || next == "always" {
+				s.limit = "not " + next
+				continue
+			}
+			ability := w.text == "cannot" || w.text == "can't" || prev == "can" || prev == "could"
+			now := clauseHas(words, w.clause, "yet", "currently", "presently", "today")
+			switch {
+			case next == "yet" || now:
+				s.denied |= bit
+			case modals[prev] || ability || next == "permitted" || next == "allowed" || next == "acceptable" || next == "tolerated":
+				s.prohibited |= bit
+			case auxiliaries[prev] || auxiliaries[at(words, i-2)]:
+				s.denied |= bit
+			case next == "applicable":
+				s.limit = "not applicable"
+			case w.text == "never" && !auxiliaries[prev]:
+				s.prohibited |= bit
+			default:
+				s.denied |= bit
+			}
+		case w.text == "no":
+			switch {
+			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
+				s.answersNo = true
+			case next == "longer":
+				if !clauseHas(words, w.clause, "need", "needed", "required", "necessary", "employed", "valid", "used") {
+					s.denied |= bit
+				}
+			case comparatives[next]:
+			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
+			case clauseHasModal(words, w.clause):
+				s.prohibited |= bit
+			default:
+				s.denied |= bit
+			}
+		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
+			s.denied |= bit
+		case w.text == "without":
+			if clauseHas(words, w.clause, "may", "can", "could", "might") {
+				if s.limit == "" {
+					s.limit = "without " + next // an exception that is allowed
+				}
+			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "approval", "authorization", "authorisation", "permission", "consent") {
+				s.denied |= bit
+			}
+		case lacking[w.text]:
+			// "Looks for missing entries" misses nothing.
+			if w.text == "missing" && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" {
+				continue
+			}
+			if !clauseHasModal(words, w.clause) && s.conditional&bit == 0 {
+				s.denied |= bit
+			}
+		case undone[w.text] != "":
+			if !clauseHasModal(words, w.clause) {
+				s.denied |= bit
+			}
+		case w.text == "yet" && next == "to":
+			s.denied |= bit
+		}
+	}
+	for i, w := range words {
+		bit := uint64(1) << w.clause
+		if (i == 0 || words[i-1].clause != w.clause) && (s.denied|s.prohibited)&bit != 0 && s.denied&bit != 0 {
+			first := i
+			for contrasts[at(words, first)] || at(words, first) == "and" || at(words, first) == "currently" {
+				first++
+			}
+			if pronouns[at(words, first)] && clauseHas(words, w.clause, undoing...) {
+				s.backward = true
+			}
+		}
+	}
+	// What is only supposed isn't denied: "where MFA is not possible, …".
+	s.denied &^= s.conditional
+	// Two negatives in a clause make a rule: "no change goes live without approval".
+	for c := range s.clauses {
+		n := 0
+		for _, w := range words {
+			if int(w.clause) == c && (negatives[w.text] || undone[w.text] != "") {
+				n++
+			}
+		}
+		if n >= 2 && s.denied&(1<<c) != 0 && !clauseHas(words, uint8(c), "yet", "neither", "none") {
+			s.denied &^= 1 << c
+			s.prohibited |= 1 << c
+		}
+	}
+}
+
+func clauseHas(words []word, clause uint8, any ...string) bool {
+	for _, w := range words {
+		if w.clause != clause {
+			continue
+		}
+		for _, a := range any {
+			if w.text == a {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func clauseHasModal(words []word, clause uint8) bool {
+	for _, w := range words {
+		if w.clause == clause && (w.text == "must" || w.text == "shall" || w.text == "may" || w.text == "should" || w.text == "can" || w.text == "will") {
+			return true
+		}
+	}
+	return false
+}
+
+// supposes tells whether the word at i begins a condition. "Once a year" and "may
+// not be provided" don't, nor does "should" but at the beginning.
+func supposes(words []word, i int) bool {
+	w, next := words[i].text, at(words, i+1)
+	switch {
+	case !conditionals[w]:
+		return false
+	case w == "once":
+		return next != "a" && next != "per" && next != "every" && next != "each" && next != "in"
+	case w == "should":
+		return i == 0
+	case w == "provided":
+		return next == "that"
+	}
+	return true
+}
+
+func readModality(s *stance, words []word) {
+	weak := ""
+	for i, w := range words {
+		switch {
+		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" || w.text == "enforced" || w.text == "obliged":
+			s.strong = true
+		case hedges[w.text] && at(words, i+1) != "not" && s.conditional&(1<<w.clause) == 0:
+			// "may not" forbids; "should an incident occur" supposes.
+			if w.text == "should" && i == 0 || (w.text == "may" || w.text == "might" || w.text == "could") && subordinate(words, i) {
+				continue
+			}
+			weak = w.text
+		case w.text == "possible" || w.text == "feasible" || w.text == "practicable" || w.text == "practical":
+			for k := i - 1; k >= 0 && k >= i-4 && words[k].text != "not"; k-- {
+				if p := words[k].text; p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" || p == "reasonably" || p == "extent" {
+					weak = p + " " + w.text
+				}
+			}
+		case w.text == "try" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && at(words, i+1) == "to":
+			weak = w.text
+		}
+	}
+	if weak != "" && !s.strong || strings.Contains(weak, " ") {
+		s.hedge = weak
+	}
+}
+
+// subordinate: the verb belongs to a side clause ("systems that may hold personal data").
+func subordinate(words []word, i int) bool {
+	p := at(words, i-1)
+	return p == "that" || p == "which" || p == "who" || p == "as" || p == "they" || p == "it"
+}
+
+const months = `january|february|march|april|may|june|july|august|september|october|november|december`
+
+const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
+
+var (
+	planPattern = regexp.MustCompile(`(?i)\b(?:` +
+		`will (?:\w+ly )?(?:soon )?(?:be )?(?:implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
+		`shall be (?:implemented|introduced|rolled out|deployed) (?:by|in|during) |` +
+		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
+		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|aims?|proposes?) to |` +
+		`plans? (?:are|is) (?:under way|underway|in place) to |planned (?:for|in|by) |scheduled to (?:be )?(?:` + planVerbs + `)\w*|` +
+		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + months + `)|(?:on|in) (?:the|our) roadmap|` +
+		`to be (?:implemented|introduced|rolled out|deployed|established|developed|purchased|completed by|done)|` +
+		`going to (?:implement|introduce|deploy|roll|establish|adopt|develop|buy)|next (?:year|quarter|fiscal year|budget)|` +
+		`(?:target|planned|expected|due|go-live) date:? )`)
+	statusPlan = regexp.MustCompile(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not started|in progress|pending|to ?do|ongoing|scheduled|0 ?%)`)
+	statusNo   = regexp.MustCompile(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no\b|not |none\b|missing|fail|absent|disabled|non-?complian|n\b|inactive|off\b|expired|overdue)`)
+	statusYes  = regexp.MustCompile(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
+
+	byDate = regexp.MustCompile(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
+
+	templatePattern = regexp.MustCompile(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,80}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
+	limitPattern    = regexp.MustCompile(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:few|number of|subset)|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|[1-9]?\d ?% of)`)
+	instructPattern = regexp.MustCompile(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:mark|rate|score|report|treat|consider|classify|set|record|flag)\b.{0,60}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|level [0-5])|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message|:)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm) (?:must|should|shall|will|is to|has to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
+	purposePattern  = regexp.MustCompile(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
+	definePattern   = regexp.MustCompile(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
+	referPattern    = regexp.MustCompile(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$`)
+	happenedPattern = regexp.MustCompile(`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`)
+	isoDate         = regexp.MustCompile(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
+)
+
+func readPatterns(s *stance, text string, words []word, year int) {
+	// "[name](link)" is no blank, and "has to be specified" is a rule.
+	if m := templatePattern.FindStringIndex(text); m != nil && !(m[1] < len(text) && text[m[1]] == '(') && !obliged(text, m) {
+		s.template = strings.TrimSpace(text[m[0]:m[1]])
+	}
+	if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) {
+		s.plan = strings.TrimSpace(text[m[0]:m[1]])
+	} else if m := statusPlan.FindString(text); m != "" {
+		s.plan = m
+	} else if year > 0 {
+		// A rule may name a past date from which it holds; only what lies ahead is a plan.
+		if m := byDate.FindStringSubmatch(text); m != nil {
+			if y, err := strconv.Atoi(m[1]); err == nil && (y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
+				s.plan = m[0]
+			}
+		}
+	}
+	if s.plan != "" && pronouns[at(words, 0)] && len(words) <= 14 {
+		s.backward = true
+	}
+	if s.limit == "" {
+		s.limit = limitPattern.FindString(text)
+	}
+	s.answersNo = s.answersNo || statusNo.MatchString(text)
+	s.answersYes = statusYes.MatchString(text)
+	s.question = strings.HasSuffix(text, "?")
+	s.instruction = instructPattern.MatchString(text)
+	s.purpose = purposePattern.MatchString(text)
+	s.definition = definePattern.MatchString(text)
+	s.reference = referPattern.MatchString(text)
+	s.happened = happenedPattern.MatchString(text) || s.answersYes && isoDate.MatchString(text)
+	if s.answersNo {
+		s.denied |= 1<<s.clauses - 1
+	}
+}
+
+var obliging = regexp.MustCompile(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
+
+// obliged: the "to be …" at m follows "has", "needs", "is": a rule, not a blank or a plan.
+func obliged(text string, m []int) bool {
+	return strings.HasPrefix(strings.ToLower(text[m[0]:m[1]]), "to be") && obliging.MatchString(text[:m[0]])
+}
+
+var verbs = wordSet(`approve review test encrypt monitor train log revoke communicate notify inform assign restrict scan patch dispose restore
+classify retain detect escalate contain audit assess treat record authenticate authorize sign protect update provision return lock report
+investigate evaluate verify rotate delete destroy wipe isolate define document maintain keep store use run enforce require apply cover include
+contain list name own grant receive send perform conduct carry follow ensure create submit remove disable enable block limit collect check
+compare change install configure publish acknowledge complete track manage decide agree state describe work hold lead meet undergo attend back
+segregate separate segment filter identify prevent respond recover exist support allow deny need take make give provide obtain request terminate`)
+
+// hasVerb tells a sentence from a heading. It knows auxiliaries and the verbs of the field.
+func hasVerb(words []word) bool {
+	for i, w := range words {
+		if auxiliaries[w.text] || modals[w.text] || strings.HasSuffix(w.text, "n't") {
+			return true
+		}
+		if i > 0 && i < len(words)-1 && w.stem != w.text && (strings.HasSuffix(w.text, "s") || strings.HasSuffix(w.text, "ed")) && isVerb(w) {
+			return true
+		}
+		// An imperative begins with its verb; staff "report" things.
+		if (i == 0 && len(words) > 2 || i > 0 && i < len(words)-1) && verbs[w.text] && len(words) > 3 {
+			return true
+		}
+	}
+	return false
+}
+
+func isVerb(w word) bool {
+	for _, end := range [...]string{"s", "es", "ed", "d", "ied", "ies"} {
+		if head, ok := strings.CutSuffix(w.text, end); ok && (verbs[head] || verbs[head+"e"] || verbs[head+"y"]) {
+			return true
+		}
+	}
+	return false
+}

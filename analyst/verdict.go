@@ -1,0 +1,311 @@
+package analyst
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// The verdicts on a statement.
+const (
+	covered     = "covered"
+	partial     = "partial"
+	plannedOnly = "planned"
+	denied      = "denied"
+	template    = "template"
+	conflicting = "conflicting"
+	missing     = "missing"
+)
+
+// Where a sentence begins to say a statement.
+const (
+	saysIt    = 0.72 // cover from which a sentence says it
+	saysPart  = 0.52
+	speaksOf  = 0.48 // cover from which a denial or plan is about it
+	deniesIt  = 0.58 // cover from which a denial counts
+	ownShare  = 0.45 // share of the demand that the sentence itself must hold
+	minOwn    = 0.9  // weight the sentence itself must hold, so that headings alone never cover
+	minTopic  = 0.34 // share of the control's title, unless the statement stands by itself
+	standAlon = 3.0  // distinct weight that needs no topic
+	meaning   = 0.12 // what the best score by meaning adds to cover
+	staleDays = 3 * 365
+	oldRecord = 550 // days; a record proves operation for a year and some slack
+)
+
+// reading is what one window of a passage says of a demand.
+type reading struct {
+	verdict  string
+	cover    float64
+	reason   string
+	quote    string
+	from     *candidate
+	at       int // index of the sentence
+	match    match
+	happened bool
+	concrete int
+}
+
+// readPassage finds the window of a passage that says most of the demand, for each verdict.
+func (s *Session) readPassage(d demand, c *candidate) []reading {
+	best := make(map[string]reading)
+	topic := -1.0
+	for i := range c.sentences {
+		cur := &c.sentences[i]
+		if cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && !inList(c, i) {
+			continue
+		}
+		window := []*sentence{cur}
+		if c.lead(cur) != cur {
+			window = []*sentence{c.lead(cur), cur}
+		}
+		m := d.against(window, c.context)
+		from := i
+		if i > 0 && m.own > 0 && c.takesUp(i) {
+			// A sentence that takes up the one before is read with it.
+			if two := d.against([]*sentence{&c.sentences[i-1], cur}, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
+				m, from = two, i-1
+			}
+		}
+		if m.cover < speaksOf-meaning || m.own < minOwn*0.6 {
+			continue
+		}
+		if topic < 0 {
+			topic = d.topicOf(c)
+		}
+		m.topic = topic
+		r, ok := s.judgeWindow(d, c, from, i, m)
+		if !ok {
+			continue
+		}
+		if b, has := best[r.verdict]; !has || r.cover > b.cover {
+			best[r.verdict] = r
+		}
+	}
+	var out []reading
+	for _, v := range []string{covered, partial, denied, plannedOnly, template} {
+		if r, ok := best[v]; ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func inList(c *candidate, i int) bool { return c.sentences[i].lead >= 0 }
+
+// judgeWindow turns a match into a verdict, worst news first.
+func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (reading, bool) {
+	cur := &c.sentences[i]
+	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
+	r.cover = m.cover
+	if m.cover >= saysPart && c.english {
+		r.cover = min(1, m.cover+meaning*min(1, max(0, (c.Score-0.5)*2)))
+	}
+	r.quote = c.quote(from, i)
+	relevant := m.topic >= minTopic || m.distinct >= standAlon
+	if cur.instruction || from < i && c.sentences[from].instruction || c.lead(cur).instruction {
+		return r, false // evidence doesn't tell how it is to be judged
+	}
+	if cur.question {
+		return r, false
+	}
+	say := func(verdict, reason string) (reading, bool) {
+		r.verdict, r.reason = verdict, reason
+		return r, true
+	}
+	if word, is := negates(d, c, i, m); is && relevant && m.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
+		if !d.negative() {
+			return say(denied, "The evidence says that it is not so"+word+".")
+		}
+	}
+	if r.cover < saysPart || !relevant || m.own < minOwn {
+		if plan := cur.planOf(c, i); plan != "" && relevant && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
+			return say(plannedOnly, planReason(plan))
+		}
+		return r, false
+	}
+	if t := firstOf(cur.template, c.lead(cur).template); t != "" {
+		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
+	}
+	if plan := cur.planOf(c, i); plan != "" && !d.mentions("plan") {
+		return say(plannedOnly, planReason(plan))
+	}
+	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
+		return say(partial, "It is said only as a condition, not as a rule or a fact.")
+	}
+	if why := s.doubts(d, c, cur, m, r.cover); why != "" {
+		return say(partial, why)
+	}
+	return say(covered, "The passage says it"+unsaidMinor(m)+".")
+}
+
+func planReason(plan string) string {
+	return fmt.Sprintf("It is announced, not done: %q.", plan)
+}
+
+func unsaidMinor(m match) string {
+	if len(m.missed) == 0 {
+		return ""
+	}
+	return ", though not in these words: " + list(m.missed)
+}
+
+// doubts are the reasons why a sentence that speaks of the statement doesn't fully say it.
+func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover float64) string {
+	switch {
+	case cover < saysIt && len(m.missed) > 0:
+		return "It says part of it; not said: " + list(m.missed) + "."
+	case cover < saysIt:
+		return "It says part of it, in general words."
+	case m.own < ownShare*d.enough() || m.hits < min(2, d.hits):
+		return "Its heading speaks of the matter, the sentence says little of it."
+	case m.headless || m.heavy > d.heavy/5:
+		return "It speaks of the matter; not said: " + list(m.missed) + "."
+	case len(m.unsaid) > 0:
+		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
+	case cur.purpose:
+		return "It states a purpose, not a rule or a practice."
+	case cur.definition:
+		return "It explains a term; it doesn't say what is done."
+	case cur.reference:
+		return "It only points to another document."
+	case d.negative() && cur.denied|cur.prohibited == 0 && !saysNo(cur):
+		return "The statement rules something out, and the sentence doesn't."
+	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
+		return "The sentence forbids something; it doesn't say that this is done."
+	case c.lead(cur).hedge != "" || cur.hedge != "":
+		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.lead(cur).hedge))
+	case !d.only && (cur.limit != "" || c.lead(cur).limit != ""):
+		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.lead(cur).limit))
+	}
+	if why, is := seldom(d.times, cur.times); is {
+		return "It is weaker than asked: " + why + "."
+	}
+	if why := s.stale(c, cur); why != "" {
+		return why
+	}
+	if c.facts.draft != "" {
+		return fmt.Sprintf("The document is not in force: %q.", c.facts.draft)
+	}
+	if c.template != "" {
+		return fmt.Sprintf("The passage still holds the template words %q.", c.template)
+	}
+	if cur.answersYes && !c.isRecord() && strings.HasPrefix(cur.hedge, "an answer") {
+		return "It is an answer in a questionnaire; nothing shows it."
+	}
+	return ""
+}
+
+// negates tells whether the sentence denies what matched, and with which words.
+func negates(d demand, c *candidate, i int, m match) (string, bool) {
+	cur := &c.sentences[i]
+	if cur.denied != 0 && (cur.denied&m.main != 0 || cur.backward || cur.clauses == 1) {
+		return "", true
+	}
+	if lead := c.lead(cur); lead != cur && lead.denied != 0 {
+		return ", as the words before the list say", true
+	}
+	// "MFA is required. This is not yet enforced."
+	if n := i + 1; n < len(c.sentences) && c.sentences[n].backward && c.sentences[n].denied != 0 && !c.sentences[n].item {
+		return ", as the next sentence says: " + quoteWords(c.text[c.sentences[n].start:c.sentences[n].end]), true
+	}
+	return "", false
+}
+
+func quoteWords(s string) string { return "“" + shorten(s, 120) + "”" }
+
+func (s *sentence) planOf(c *candidate, i int) string {
+	if s.plan != "" {
+		return s.plan
+	}
+	if plan := c.lead(s).plan; plan != "" {
+		return plan
+	}
+	if n := i + 1; n < len(c.sentences) && c.sentences[n].backward && c.sentences[n].plan != "" && !c.sentences[n].item {
+		return c.sentences[n].plan
+	}
+	return ""
+}
+
+// maxLead is how far a list's first words reach, in bytes: what can be quoted as one.
+const maxLead = 600
+
+// lead is the sentence that introduces an item; the item itself where there is none
+// near.
+func (c *candidate) lead(s *sentence) *sentence {
+	if s.lead >= 0 && s.end-c.sentences[s.lead].start <= maxLead {
+		return &c.sentences[s.lead]
+	}
+	return s
+}
+
+// takesUp tells whether a sentence goes on with the one before: it begins with a
+// pronoun, or with what that one ended on.
+func (c *candidate) takesUp(i int) bool {
+	cur, prev := &c.sentences[i], &c.sentences[i-1]
+	return !cur.item && !prev.item && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
+}
+
+// negative tells whether the statement itself rules something out.
+func (d demand) negative() bool { return d.stance.denied|d.stance.prohibited != 0 }
+
+func (d demand) mentions(word string) bool {
+	id := conceptID(word)
+	return slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id })
+}
+
+// saysNo: a sentence may rule out without a "not".
+func saysNo(s *sentence) bool {
+	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
+		if _, ok := lookup(s.terms, conceptID(concept)); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// list writes words as "a, b and c".
+func list(words []string) string {
+	if len(words) > 5 {
+		words = append(slices.Clone(words[:5]), "more")
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// quote is the text from one sentence to another as the passage has it, white space
+// folded; an item comes with its lead where that is near.
+func (c *candidate) quote(from, to int) string {
+	start, end := c.sentences[from].start, c.sentences[to].end
+	if lead := c.lead(&c.sentences[to]); lead.start < start {
+		start = lead.start
+	}
+	return fold(c.text[start:end])
+}
+
+// evidence is a reading as a line of a deliverable.
+func (r reading) evidence(statement string) api.Evidence {
+	p := r.from.Passage
+	stanceOf := map[string]string{covered: "supports", partial: "limits", plannedOnly: "plans", denied: "denies", template: "template", conflicting: "conflicts"}
+	title := p.DocumentTitle
+	if title == "" {
+		title = p.Filename
+	}
+	return api.Evidence{
+		ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentTitle: title, Filename: p.Filename,
+		HeadingPath: append([]string{}, p.HeadingPath...), Locator: p.Locator, Quote: r.quote,
+		Score: round(r.cover), SHA256: p.SHA256, Supports: statement, Stance: stanceOf[r.verdict],
+	}
+}
+
+func round(f float64) float64 { return float64(int(f*1000+0.5)) / 1000 }

@@ -1,0 +1,26 @@
+package starter
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"sync"
+)
+
+// Fingerprint is the SHA-256 over the embedded files, by path: the same edition has the same.
+var Fingerprint = sync.OnceValue(func() string {
+	h := sha256.New()
+	err := fs.WalkDir(embedded, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(embedded, path)
+		h.Write([]byte(path + "\x00"))
+		h.Write(data)
+		return err
+	})
+	if err != nil {
+		panic("starter: the program's own files can't be read: " + err.Error())
+	}
+	return hex.EncodeToString(h.Sum(nil))
+})

@@ -1,0 +1,242 @@
+// Package desk writes reports on request, keeps them and hands them out.
+//
+// What a report says is the business of package report; what it is about comes
+// from the assessment. A report is written from one moment's data.
+package desk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/scf-service/service/assessment"
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/catalog/shelf"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/report"
+	"github.com/scf-service/service/store"
+)
+
+// maxReport bounds a written report.
+const maxReport = 512 << 20
+
+// Options are what the service is made of.
+type Options struct {
+	DB          *store.DB
+	Catalog     *shelf.Service
+	Assessments *assessment.Service
+	Clock       func() time.Time
+	// Tool is the program and its version, as reports name it.
+	Tool string
+}
+
+// Service answers the operations on reports.
+type Service struct{ Options }
+
+// New makes the service.
+func New(o Options) *Service { return &Service{o} }
+
+// source gathers what a report may tell.
+func (s *Service) source(ctx context.Context, by api.Caller, id string) (*report.Source, error) {
+	d, err := s.Assessments.Dossier(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.Catalog.Snapshot(ctx, d.Assessment.SCFVersionID)
+	if err != nil {
+		return nil, err
+	}
+	src := &report.Source{
+		Organization: d.Organization, Assessment: d.Assessment, Catalog: d.Catalog, Domains: map[string]string{}, Documents: d.Documents, Scope: d.Scope,
+		SoA: d.SoA, SoAItems: d.SoAItems, Gap: d.Gap, Findings: d.Findings, Maturity: d.Maturity, Scores: d.Scores, MaturitySummary: d.Levels,
+		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Summary: d.Summary, Requirements: map[string][]api.Requirement{},
+		Tool: s.Tool, AsOf: d.Summary.LastActivityAt,
+	}
+	for _, dom := range snap.Domains() {
+		src.Domains[dom.Code] = dom.Name
+	}
+	for _, id := range d.Assessment.FrameworkIDs {
+		f, err := snap.Framework(id)
+		if err != nil {
+			return nil, err
+		}
+		src.Frameworks = append(src.Frameworks, f)
+		if src.Requirements[f.Code], err = snap.Requirements(id); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
+
+// Create writes a report.
+func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateReportInput) (*api.Report, error) {
+	return s.write(ctx, by, in.AssessmentID, in.Body)
+}
+
+// Generate writes a report; the full one as HTML where nothing else is asked for.
+func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateReportInput) (*api.Report, error) {
+	body := api.ReportBody{Format: "html", Template: "full"}
+	if in.Body != nil {
+		body = *in.Body
+	}
+	return s.write(ctx, by, in.AssessmentID, body)
+}
+
+// WriteAll writes what the step to report_generated leaves behind: the full
+// report to read, and the same as data.
+func (s *Service) WriteAll(ctx context.Context, by api.Caller, id string) error {
+	for _, format := range []string{"html", "json"} {
+		if _, err := s.write(ctx, by, id, api.ReportBody{Format: format, Template: "full"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.ReportBody) (*api.Report, error) {
+	if err := report.Supported(b.Template, b.Format); err != nil {
+		return nil, err
+	}
+	src, err := s.source(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	if err := report.Write(ctx, &buf, src, report.Request{Template: b.Template, Format: b.Format, Title: b.Title}); err != nil {
+		return nil, err
+	}
+	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)
+	if err != nil {
+		return nil, fmt.Errorf("keeping the report: %w", err)
+	}
+	title := b.Title
+	if title == "" {
+		title = src.Assessment.Name + ": " + strings.ReplaceAll(b.Template, "_", " ")
+	}
+	var out api.Report
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		if _, err := store.Assessments.Get(tx, by.OrganizationID, id); err != nil {
+			return store.Missing(err, "assessment", id)
+		}
+		out = api.Report{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
+			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
+			Filename: filename(src.Assessment.Name, b.Template) + report.Extension(b.Format), SizeBytes: blob.Size, SHA256: blob.SHA256,
+			Sources: report.Sources(src, b.Template), Draft: report.Draft(src, b.Template), CreatedBy: by.Actor.Name,
+		}
+		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out),
+			audit.Tell(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
+				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
+	})
+	return &out, err
+}
+
+// filename is a name that any file system takes.
+func filename(name, template string) string {
+	safe := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, name+"-"+template)
+	parts := slices.DeleteFunc(strings.Split(safe, "-"), func(p string) bool { return p == "" })
+	if r := []rune(strings.Join(parts, "-")); len(r) > 100 {
+		return string(r[:100])
+	}
+	return strings.Join(parts, "-")
+}
+
+// List lists the reports of an assessment, newest first.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.Report], error) {
+	if _, err := s.Assessments.Get(ctx, by, &in.AssessmentInput); err != nil {
+		return nil, err
+	}
+	return store.List(ctx, s.DB, store.Reports, by.OrganizationID, in.Paging, store.PageQuery[api.Report]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true})
+}
+
+// Get is a report's record.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.Report, error) {
+	var r api.Report
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		r, err = store.Reports.Get(tx, by.OrganizationID, in.ReportID)
+		return store.Missing(err, "report", in.ReportID)
+	})
+	return &r, err
+}
+
+// Download is the report as it was written.
+func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
+	r, err := s.Get(ctx, by, in)
+	if err != nil {
+		return nil, err
+	}
+	content, size, err := s.DB.Blobs().Open(r.SHA256)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", r.Filename, err)
+	}
+	return &api.File{Filename: r.Filename, ContentType: report.ContentType(r.Format), Size: size, SHA256: r.SHA256, Content: content}, nil
+}
+
+// Render is the report as HTML: as it was written, or where it was written in
+// another format, written anew from what the assessment holds now.
+func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
+	r, err := s.Get(ctx, by, in)
+	if err != nil {
+		return nil, err
+	}
+	if r.Format == "html" {
+		return s.Download(ctx, by, in)
+	}
+	src, err := s.source(ctx, by, r.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	if err := report.Write(ctx, &buf, src, report.Request{Template: r.Template, Format: "html", Title: r.Title}); err != nil {
+		return nil, err
+	}
+	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)
+	if err != nil {
+		return nil, err
+	}
+	content, size, err := s.DB.Blobs().Open(blob.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	return &api.File{Filename: r.Filename + ".html", ContentType: report.ContentType("html"), Size: size, SHA256: blob.SHA256, Content: content}, nil
+}
+
+// topFindings is how many findings an executive summary names.
+const topFindings = 5
+
+// ExecutiveSummary is what a board reads.
+func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ExecutiveSummary, error) {
+	src, err := s.source(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ExecutiveSummary{AssessmentID: in.AssessmentID, Title: src.Assessment.Name, Text: report.ExecutiveText(src), Summary: src.Summary,
+		Draft: report.Draft(src, "executive_summary"), GeneratedAt: src.AsOf}
+	found := slices.Clone(src.Findings)
+	slices.SortFunc(found, func(a, b api.Finding) int { return assessment.WorstFirst(&a, &b) })
+	out.TopFindings = found[:min(len(found), topFindings)]
+	if src.MaturitySummary != nil {
+		weakest := slices.DeleteFunc(slices.Clone(src.MaturitySummary.Domains), func(d api.DomainMaturity) bool { return d.Mean == nil })
+		slices.SortStableFunc(weakest, func(a, b api.DomainMaturity) int {
+			switch {
+			case *a.Mean < *b.Mean:
+				return -1
+			case *a.Mean > *b.Mean:
+				return 1
+			}
+			return 0
+		})
+		out.WeakestDomains = weakest[:min(len(weakest), topFindings)]
+	}
+	return out, nil
+}
