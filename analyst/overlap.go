@@ -1,15 +1,21 @@
 package analyst
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // match is how much of a demand a window of sentences says.
 type match struct {
 	cover    float64 // 0 to 1: weighed share of the demand's concepts
 	own      float64 // weight that the sentences themselves hold, without headings
+	hits     int     // concepts that the sentences hold and that aren't general
 	distinct float64 // weight of the matched concepts that aren't general
 	topic    float64 // 0 to 1: share of the control's title, in sentence, headings or passage
 	missed   []string
 	unsaid   []string // actions asked for that are not said
+	headless bool     // the first thing the demand speaks of is not there
+	heavy    int      // concepts of full weight that are missed
 	focus    uint64   // clauses of the last sentence that hold what matched
 	main     uint64   // of these, the one that holds most, or an action
 }
@@ -32,7 +38,11 @@ func (d demand) against(window []*sentence, context []uint64) match {
 	last := window[len(window)-1]
 	got := 0.0
 	var perClause [maxClause + 1]float64
-	for _, a := range d.terms {
+	head := -1
+	for i, a := range d.terms {
+		if head < 0 && a.weight > weightGeneral && !a.action {
+			head = i
+		}
 		best := 0.0
 		for _, s := range window {
 			t, ok := a.in(s.terms)
@@ -53,13 +63,20 @@ func (d demand) against(window []*sentence, context []uint64) match {
 			m.own += a.weight * best
 			if a.weight > weightGeneral {
 				m.distinct += a.weight * best
+				m.hits++
 			}
 			got += a.weight * best
 			continue
 		}
-		if _, ok := slices.BinarySearch(context, a.id); ok && !a.action {
+		if _, ok := slices.BinarySearch(context, a.id); ok && !a.action && (d.paper || !documentNouns()[a.id]) {
 			got += a.weight * creditContext
 			continue
+		}
+		if i == head {
+			m.headless = true
+		}
+		if a.weight >= weightPlain {
+			m.heavy++
 		}
 		if a.weight > weightGeneral {
 			m.missed = append(m.missed, a.name)
@@ -77,6 +94,16 @@ func (d demand) against(window []*sentence, context []uint64) match {
 	}
 	return m
 }
+
+// documentNouns are the kinds of documents. That a policy says something is no sign
+// that the policy itself was approved.
+var documentNouns = sync.OnceValue(func() map[uint64]bool {
+	m := make(map[uint64]bool)
+	for _, w := range []string{"policy", "procedure", "plan", "standard", "document", "register", "program", "contract"} {
+		m[conceptID(w)] = true
+	}
+	return m
+})
 
 // in finds the concept among the terms of a sentence, or all words of its phrase.
 func (a asked) in(terms []term) (term, bool) {
@@ -98,6 +125,9 @@ func (a asked) in(terms []term) (term, bool) {
 func (d demand) topicOf(c *candidate) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {
+		if a.weight <= weightGeneral {
+			continue
+		}
 		total += a.weight
 		if c.speaks(a.id) {
 			got += a.weight

@@ -120,7 +120,6 @@ func weakness(c api.Control, f api.Finding) string {
 	return fmt.Sprintf("%s (%s) is %s. %s", c.Title, c.Code, words(f.Status), shorten(f.Condition, 400))
 }
 
-
 func correctiveAction(c api.Control, f api.Finding, action string) string {
 	verb := map[string]string{
 		"document":         "Write, approve and communicate the missing rules for %s.",

@@ -12,6 +12,7 @@ type stance struct {
 	denied      uint64 // clauses that say something is not so
 	prohibited  uint64 // clauses that forbid something
 	conditional uint64 // clauses that only suppose it
+	pronoun     bool   // begins with "this", "they" …
 	backward    bool   // a denied or planned clause speaks of what went before ("it is not enforced")
 	plan        string // the words that put it in the future
 	template    string // the blank that nobody filled
@@ -49,6 +50,10 @@ var (
 		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict"}
 )
 
+// With these, "it is not …" takes back what was said before.
+var undoing = []string{"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
+	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied", "met", "operational", "working", "started", "begun"}
+
 const maxClause = 63
 
 // cut gives each word its clause and returns their number.
@@ -74,6 +79,7 @@ func read(text string, words []word, year int) stance {
 		s.fragment = true
 		return s
 	}
+	s.pronoun = pronouns[words[0].text]
 	readNegation(&s, words)
 	readModality(&s, words)
 	readPatterns(&s, text, words, year)
@@ -115,7 +121,7 @@ func readNegation(s *stance, words []word) {
 			switch {
 			case next == "yet" || now:
 				s.denied |= bit
-			case modals[prev] || ability:
+			case modals[prev] || ability || next == "permitted" || next == "allowed" || next == "acceptable" || next == "tolerated":
 				s.prohibited |= bit
 			case auxiliaries[prev] || auxiliaries[at(words, i-2)]:
 				s.denied |= bit
@@ -144,11 +150,19 @@ func readNegation(s *stance, words []word) {
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
 			s.denied |= bit
 		case w.text == "without":
-			if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "approval", "authorization", "authorisation", "permission", "consent") {
+			if clauseHas(words, w.clause, "may", "can", "could", "might") {
+				if s.limit == "" {
+					s.limit = "without " + next // an exception that is allowed
+				}
+			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "approval", "authorization", "authorisation", "permission", "consent") {
 				s.denied |= bit
 			}
 		case lacking[w.text]:
-			if !clauseHasModal(words, w.clause) && s.conditional&bit == 0 && next != "over" {
+			// "Looks for missing entries" misses nothing.
+			if w.text == "missing" && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" {
+				continue
+			}
+			if !clauseHasModal(words, w.clause) && s.conditional&bit == 0 {
 				s.denied |= bit
 			}
 		case undone[w.text] != "":
@@ -166,7 +180,7 @@ func readNegation(s *stance, words []word) {
 			for contrasts[at(words, first)] || at(words, first) == "and" || at(words, first) == "currently" {
 				first++
 			}
-			if pronouns[at(words, first)] {
+			if pronouns[at(words, first)] && clauseHas(words, w.clause, undoing...) {
 				s.backward = true
 			}
 		}
@@ -241,8 +255,10 @@ func readModality(s *stance, words []word) {
 			}
 			weak = w.text
 		case w.text == "possible" || w.text == "feasible" || w.text == "practicable" || w.text == "practical":
-			if p := at(words, i-1); p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" || p == "technically" || p == "reasonably" {
-				weak = p + " " + w.text
+			for k := i - 1; k >= 0 && k >= i-4 && words[k].text != "not"; k-- {
+				if p := words[k].text; p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" || p == "reasonably" || p == "extent" {
+					weak = p + " " + w.text
+				}
 			}
 		case w.text == "try" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && at(words, i+1) == "to":
 			weak = w.text
@@ -265,7 +281,7 @@ const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|estab
 
 var (
 	planPattern = regexp.MustCompile(`(?i)\b(?:` +
-		`will (?:\w+ly )?(?:soon )?(?:be )?(?:` + planVerbs + `)\w*|` +
+		`will (?:\w+ly )?(?:soon )?(?:be )?(?:implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
 		`shall be (?:implemented|introduced|rolled out|deployed) (?:by|in|during) |` +
 		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
 		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|aims?|proposes?) to |` +
@@ -281,7 +297,7 @@ var (
 	byDate = regexp.MustCompile(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
 
 	templatePattern = regexp.MustCompile(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,80}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
-	limitPattern    = regexp.MustCompile(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:few|number of|subset)|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|[1-9]?\d ?% of)`)
+	limitPattern    = regexp.MustCompile(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:few|number of|subset)|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|[1-9]?\d ?% of)`)
 	instructPattern = regexp.MustCompile(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:mark|rate|score|report|treat|consider|classify|set|record|flag)\b.{0,60}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|level [0-5])|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message|:)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm) (?:must|should|shall|will|is to|has to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
 	purposePattern  = regexp.MustCompile(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
 	definePattern   = regexp.MustCompile(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
@@ -307,7 +323,7 @@ func readPatterns(s *stance, text string, words []word, year int) {
 			}
 		}
 	}
-	if s.plan != "" && pronouns[at(words, 0)] {
+	if s.plan != "" && pronouns[at(words, 0)] && len(words) <= 14 {
 		s.backward = true
 	}
 	if s.limit == "" {

@@ -93,6 +93,9 @@ type demand struct {
 	stance stance
 	times  []quantity
 	years  []int
+	heavy  int  // concepts of full weight
+	hits   int  // concepts that aren't general
+	paper  bool // nothing is to be done but written
 	only   bool // the statement itself is about exceptions or limits
 }
 
@@ -113,8 +116,16 @@ func newDemand(text, title string) demand {
 	words := split(text)
 	d := demand{text: text, stance: read(text, words, 0)}
 	d.terms = askedOf(text, words)
+	d.paper = true
 	for _, t := range d.terms {
+		d.paper = d.paper && !t.action
 		d.total += t.weight
+		if t.weight >= weightPlain {
+			d.heavy++
+		}
+		if t.weight > weightGeneral {
+			d.hits++
+		}
 	}
 	d.topic = askedOf(title, split(title))
 	d.times, d.years = quantities(text, words)

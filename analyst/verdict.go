@@ -24,8 +24,10 @@ const (
 	saysIt    = 0.72 // cover from which a sentence says it
 	saysPart  = 0.52
 	speaksOf  = 0.48 // cover from which a denial or plan is about it
+	deniesIt  = 0.58 // cover from which a denial counts
+	ownShare  = 0.45 // share of the demand that the sentence itself must hold
 	minOwn    = 0.9  // weight the sentence itself must hold, so that headings alone never cover
-	minTopic  = 0.3  // share of the control's title, unless the statement stands by itself
+	minTopic  = 0.34 // share of the control's title, unless the statement stands by itself
 	standAlon = 3.0  // distinct weight that needs no topic
 	meaning   = 0.12 // what the best score by meaning adds to cover
 	staleDays = 3 * 365
@@ -55,12 +57,12 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			continue
 		}
 		window := []*sentence{cur}
-		if cur.lead >= 0 {
-			window = []*sentence{&c.sentences[cur.lead], cur}
+		if c.lead(cur) != cur {
+			window = []*sentence{c.lead(cur), cur}
 		}
 		m := d.against(window, c.context)
 		from := i
-		if cur.lead < 0 && i > 0 && !c.sentences[i-1].fragment && m.own > 0 {
+		if i > 0 && m.own > 0 && c.takesUp(i) {
 			// A sentence that takes up the one before is read with it.
 			if two := d.against([]*sentence{&c.sentences[i-1], cur}, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
@@ -102,7 +104,7 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	}
 	r.quote = c.quote(from, i)
 	relevant := m.topic >= minTopic || m.distinct >= standAlon
-	if cur.instruction || from < i && c.sentences[from].instruction || cur.lead >= 0 && c.sentences[cur.lead].instruction {
+	if cur.instruction || from < i && c.sentences[from].instruction || c.lead(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
 	if cur.question {
@@ -112,7 +114,7 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		r.verdict, r.reason = verdict, reason
 		return r, true
 	}
-	if word, is := negates(d, c, i, m); is && relevant && r.cover >= speaksOf && m.own >= minOwn {
+	if word, is := negates(d, c, i, m); is && relevant && m.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
 		if !d.negative() {
 			return say(denied, "The evidence says that it is not so"+word+".")
 		}
@@ -123,7 +125,7 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		}
 		return r, false
 	}
-	if t := firstOf(cur.template, leadTemplate(c, cur)); t != "" {
+	if t := firstOf(cur.template, c.lead(cur).template); t != "" {
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan := cur.planOf(c, i); plan != "" && !d.mentions("plan") {
@@ -156,6 +158,10 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 		return "It says part of it; not said: " + list(m.missed) + "."
 	case cover < saysIt:
 		return "It says part of it, in general words."
+	case m.own < ownShare*d.enough() || m.hits < min(2, d.hits):
+		return "Its heading speaks of the matter, the sentence says little of it."
+	case m.headless || m.heavy > d.heavy/5:
+		return "It speaks of the matter; not said: " + list(m.missed) + "."
 	case len(m.unsaid) > 0:
 		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
 	case cur.purpose:
@@ -168,10 +174,10 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 		return "The statement rules something out, and the sentence doesn't."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
 		return "The sentence forbids something; it doesn't say that this is done."
-	case cur.hedge != "":
-		return fmt.Sprintf("It is a wish, not a rule: %q.", cur.hedge)
-	case cur.limit != "" && !d.only:
-		return fmt.Sprintf("It is limited: %q.", cur.limit)
+	case c.lead(cur).hedge != "" || cur.hedge != "":
+		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.lead(cur).hedge))
+	case !d.only && (cur.limit != "" || c.lead(cur).limit != ""):
+		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.lead(cur).limit))
 	}
 	if why, is := seldom(d.times, cur.times); is {
 		return "It is weaker than asked: " + why + "."
@@ -197,7 +203,7 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	if cur.denied != 0 && (cur.denied&m.main != 0 || cur.backward || cur.clauses == 1) {
 		return "", true
 	}
-	if cur.lead >= 0 && c.sentences[cur.lead].denied != 0 {
+	if lead := c.lead(cur); lead != cur && lead.denied != 0 {
 		return ", as the words before the list say", true
 	}
 	// "MFA is required. This is not yet enforced."
@@ -213,8 +219,8 @@ func (s *sentence) planOf(c *candidate, i int) string {
 	if s.plan != "" {
 		return s.plan
 	}
-	if s.lead >= 0 && c.sentences[s.lead].plan != "" {
-		return c.sentences[s.lead].plan
+	if plan := c.lead(s).plan; plan != "" {
+		return plan
 	}
 	if n := i + 1; n < len(c.sentences) && c.sentences[n].backward && c.sentences[n].plan != "" && !c.sentences[n].item {
 		return c.sentences[n].plan
@@ -222,11 +228,23 @@ func (s *sentence) planOf(c *candidate, i int) string {
 	return ""
 }
 
-func leadTemplate(c *candidate, cur *sentence) string {
-	if cur.lead >= 0 {
-		return c.sentences[cur.lead].template
+// maxLead is how far a list's first words reach, in bytes: what can be quoted as one.
+const maxLead = 600
+
+// lead is the sentence that introduces an item; the item itself where there is none
+// near.
+func (c *candidate) lead(s *sentence) *sentence {
+	if s.lead >= 0 && s.end-c.sentences[s.lead].start <= maxLead {
+		return &c.sentences[s.lead]
 	}
-	return ""
+	return s
+}
+
+// takesUp tells whether a sentence goes on with the one before: it begins with a
+// pronoun, or with what that one ended on.
+func (c *candidate) takesUp(i int) bool {
+	cur, prev := &c.sentences[i], &c.sentences[i-1]
+	return !cur.item && !prev.item && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
 }
 
 // negative tells whether the statement itself rules something out.
@@ -269,8 +287,8 @@ func list(words []string) string {
 // folded; an item comes with its lead where that is near.
 func (c *candidate) quote(from, to int) string {
 	start, end := c.sentences[from].start, c.sentences[to].end
-	if lead := c.sentences[to].lead; lead >= 0 && end-c.sentences[lead].start <= 400 {
-		start = c.sentences[lead].start
+	if lead := c.lead(&c.sentences[to]); lead.start < start {
+		start = lead.start
 	}
 	return fold(c.text[start:end])
 }

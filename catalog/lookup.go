@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -137,14 +138,9 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 			return s.requirementIn(f, strings.TrimSpace(code))
 		}
 	}
-	found := s.requirementRefs()[ref]
+	found := s.requirementRefs().exact[ref]
 	if len(found) == 0 {
-		// Spelled otherwise than in this release, or an annex that another framework holds.
-		for f := range s.src.Frameworks {
-			if n, err := s.requirementIn(f, ref); err == nil && !containsNumber(found, n) {
-				found = append(found, n)
-			}
-		}
+		found = slices.Concat(s.requirementRefs().loose[LooseCode(ref)], s.annex(ref))
 	}
 	switch len(found) {
 	case 0:
@@ -161,47 +157,33 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	return 0, err
 }
 
-func containsNumber(list []int32, n int32) bool {
-	for _, e := range list {
-		if e == n {
-			return true
-		}
-	}
-	return false
-}
-
 // requirementIn resolves a code inside a framework: as written, then loosely, then, for
-// "A.5.1", in a framework it includes.
+// "A.5.1", in the framework that holds its annex.
 func (s *Snapshot) requirementIn(f int, code string) (int32, error) {
+	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[LooseCode(code)]} {
+		if in := s.within(f, found); len(in) > 0 {
+			return in[0], nil
+		}
+	}
 	fw := &s.src.Frameworks[f]
-	want, loose := LooseCode(code), int32(-1)
-	for r := range fw.Requirements {
-		if fw.Requirements[r].Code == code {
-			return s.base[f] + int32(r), nil
-		}
-		if loose < 0 && LooseCode(fw.Requirements[r].Code) == want {
-			loose = s.base[f] + int32(r)
-		}
-	}
-	if loose >= 0 {
-		return loose, nil
-	}
-	if annex, ok := strings.CutPrefix(strings.ToUpper(code), "A."); ok {
-		for _, other := range append([]string{fw.Code}, fw.Includes...) {
-			if i, ok := s.frameworks[other]; ok && (i != f || annexAlias(fw)) {
-				for r := range s.src.Frameworks[i].Requirements {
-					if s.src.Frameworks[i].Requirements[r].Code == annex {
-						return s.base[i] + int32(r), nil
-					}
-				}
-			}
+	if fw.Code == iso27001 || slices.Contains(fw.Aliases, iso27001) {
+		if found := s.annex(code); len(found) > 0 {
+			return found[0], nil
 		}
 	}
 	return 0, &NotFound{Kind: "requirement", Ref: fw.Code + ":" + code}
 }
 
-// annexAlias reports a framework that stands in for one whose annex it is.
-func annexAlias(f *Framework) bool { return f.Code == iso27002 && len(f.Aliases) > 0 }
+// annex finds a control of ISO 27001's Annex A, "A.5.1", where it stands in a column of
+// ISO 27002 as 5.1.
+func (s *Snapshot) annex(code string) []int32 {
+	f, ok := s.frameworks[iso27002]
+	number, annex := strings.CutPrefix(strings.ToUpper(code), "A.")
+	if !ok || !annex {
+		return nil
+	}
+	return s.within(f, s.requirementRefs().exact[number])
+}
 
 // Control finds a control by id or code.
 func (s *Snapshot) Control(ref string) (api.Control, error) {

@@ -37,49 +37,51 @@ func Natural(a, b string) int {
 }
 
 // LooseCode is a requirement code without what releases spell differently: letter case,
-// blanks, "Article" for "Art", brackets become dots, leading
-// zeros go. "Art 32(1)(b)" and "Article 32.1(b)" are the same, so are "PM-1" and "PM-01".
+// blanks, a leading "Article" or "Art.", brackets for dots, leading zeros. "Art 32(1)(b)"
+// and "Article 32.1(b)" are the same, so are "PM-1" and "PM-01".
 func LooseCode(code string) string {
-	var b strings.Builder
-	b.Grow(len(code))
-	s := strings.ToLower(code)
-	s = strings.ReplaceAll(s, "article", "art")
-	s = strings.ReplaceAll(s, "art.", "art")
-	s = strings.ReplaceAll(s, "section", "§")
-	dot := false // a separator is due before the next letter or digit
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == ' ' || c == '\t' || c == '\n':
-			i++
-		case c == '(' || c == ')' || c == '[' || c == ']' || c == '.':
-			dot = b.Len() > 0
-			i++
-		case digit(c):
-			j := i
-			for j < len(s) && digit(s[j]) {
-				j++
-			}
-			if dot {
-				b.WriteByte('.')
-				dot = false
-			}
-			run := strings.TrimLeft(s[i:j], "0")
-			if run == "" {
-				run = "0"
-			}
-			b.WriteString(run)
-			i = j
-		default:
-			if dot {
-				b.WriteByte('.')
-				dot = false
-			}
-			b.WriteByte(c)
-			i++
+	s := strings.ToLower(strings.TrimSpace(code))
+	for _, word := range []string{"article", "art.", "art"} {
+		if rest, ok := strings.CutPrefix(s, word); ok && rest != "" && (rest[0] == ' ' || digit(rest[0])) {
+			s = rest
+			break
 		}
 	}
-	return strings.TrimPrefix(b.String(), "art")
+	var b strings.Builder
+	b.Grow(len(s))
+	var last byte // written last
+	dot, blank := false, false
+	for i := 0; i < len(s); {
+		c := s[i]
+		if strings.IndexByte(" \t\n", c) >= 0 {
+			blank = true
+			i++
+			continue
+		}
+		if strings.IndexByte("()[].", c) >= 0 {
+			dot = true
+			i++
+			continue
+		}
+		// Blanks part only numbers: "9.9 9.1" is not 9.99.1, but "GOVERN 1.1" is govern1.1.
+		if b.Len() > 0 && (dot || blank && digit(c) && digit(last)) {
+			b.WriteByte('.')
+		}
+		dot, blank = false, false
+		run := s[i : i+1]
+		if digit(c) {
+			for len(run) < len(s)-i && digit(s[i+len(run)]) {
+				run = s[i : i+len(run)+1]
+			}
+		}
+		i += len(run)
+		if digit(c) {
+			run = strings.TrimLeft(run[:len(run)-1], "0") + run[len(run)-1:]
+		}
+		b.WriteString(run)
+		last = run[len(run)-1]
+	}
+	return b.String()
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }

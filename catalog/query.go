@@ -57,7 +57,11 @@ func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	for _, tag := range f.Tags {
 		narrow(func(i int) bool { return hasTag(&s.src.Controls[i], tag) })
 	}
-	all, out := s.controlList(), []api.Control{}
+	n := 0
+	for _, k := range keep {
+		n += one(k)
+	}
+	all, out := s.controlList(), make([]api.Control, 0, n)
 	for i := range keep {
 		if keep[i] {
 			out = append(out, all[i])

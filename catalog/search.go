@@ -19,8 +19,6 @@ type textIndex struct {
 	terms    map[string][]posting
 	length   []float32 // weighted words of a document
 	mean     float64
-	// loose finds requirements by a code spelled in any way.
-	loose map[string][]int32
 	// code is each control's code in lower case.
 	code []string
 }
@@ -40,7 +38,7 @@ const (
 )
 
 func (s *Snapshot) makeText() *textIndex {
-	x := &textIndex{controls: len(s.src.Controls), terms: map[string][]posting{}, loose: map[string][]int32{}}
+	x := &textIndex{controls: len(s.src.Controls), terms: map[string][]posting{}}
 	total := x.controls + int(s.base[len(s.base)-1])
 	x.length = make([]float32, total)
 	x.code = make([]string, x.controls)
@@ -63,8 +61,6 @@ func (s *Snapshot) makeText() *textIndex {
 	for f := range s.src.Frameworks {
 		for r := range s.src.Frameworks[f].Requirements {
 			q := &s.src.Frameworks[f].Requirements[r]
-			loose := LooseCode(q.Code)
-			x.loose[loose] = append(x.loose[loose], n)
 			if q.Title != "" || q.Text != "" {
 				w.add(q.Title, inTitle)
 				w.add(q.Text, inDescription)
@@ -197,6 +193,11 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	text = strings.TrimSpace(text[:min(len(text), maxQuery)])
 	x := s.text()
 	scores := x.rank(text)
+	if code := LooseCode(text); code != "" {
+		for _, n := range s.requirementRefs().loose[code] {
+			scores[int32(x.controls)+n] = 1
+		}
+	}
 	type scored struct {
 		doc   int32
 		score float64
@@ -248,11 +249,6 @@ func (x *textIndex) rank(text string) map[int32]float64 {
 			scores[int32(i)] = 1
 		} else if len(code) >= 3 && strings.HasPrefix(c, code) {
 			scores[int32(i)] = 0.95
-		}
-	}
-	if loose := LooseCode(text); loose != "" {
-		for _, n := range x.loose[loose] {
-			scores[int32(x.controls)+n] = 1
 		}
 	}
 	return scores

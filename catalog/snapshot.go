@@ -38,7 +38,8 @@ type Snapshot struct {
 	requirementIDs  func() []string
 	requirementByID func() map[uuid.UUID]int32
 	mappingByID     func() map[uuid.UUID]int32
-	requirementRefs func() map[string][]int32
+	requirementRefs func() *requirementIndex
+	frameworkNames  func() [][]string
 	text            func() *textIndex
 }
 
@@ -71,6 +72,7 @@ func New(src *Source, v Version) (*Snapshot, error) {
 	s.requirementByID = sync.OnceValue(s.makeRequirementByID)
 	s.mappingByID = sync.OnceValue(s.makeMappingByID)
 	s.requirementRefs = sync.OnceValue(s.makeRequirementRefs)
+	s.frameworkNames = sync.OnceValue(s.makeFrameworkNames)
 	s.text = sync.OnceValue(s.makeText)
 	return s, nil
 }
@@ -83,6 +85,7 @@ func (s *Snapshot) Warm() {
 	s.requirementByID()
 	s.mappingByID()
 	s.requirementRefs()
+	s.frameworkNames()
 	s.text()
 }
 
@@ -262,16 +265,30 @@ func (s *Snapshot) makeMappingByID() map[uuid.UUID]int32 {
 	return m
 }
 
-// makeRequirementRefs indexes requirements of all frameworks by code.
-func (s *Snapshot) makeRequirementRefs() map[string][]int32 {
-	refs := make(map[string][]int32, len(s.reqStart))
-	var n int32
+// requirementIndex finds requirements of all frameworks by code, as written and loosely.
+type requirementIndex struct {
+	exact, loose map[string][]int32
+}
+
+func (s *Snapshot) makeRequirementRefs() *requirementIndex {
+	n := len(s.reqStart) - 1
+	x := &requirementIndex{exact: make(map[string][]int32, n), loose: make(map[string][]int32, n)}
+	next := int32(0)
 	for f := range s.src.Frameworks {
 		for r := range s.src.Frameworks[f].Requirements {
 			code := s.src.Frameworks[f].Requirements[r].Code
-			refs[code] = append(refs[code], n)
-			n++
+			x.exact[code] = append(x.exact[code], next)
+			loose := LooseCode(code)
+			x.loose[loose] = append(x.loose[loose], next)
+			next++
 		}
 	}
-	return refs
+	return x
+}
+
+// within keeps the requirements of one framework.
+func (s *Snapshot) within(f int, numbers []int32) []int32 {
+	from, _ := slices.BinarySearch(numbers, s.base[f])
+	to, _ := slices.BinarySearch(numbers, s.base[f+1])
+	return numbers[from:to]
 }

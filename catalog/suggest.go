@@ -8,14 +8,29 @@ import (
 // SuggestFrameworks gives up to n codes that come nearest to a mistyped name, best first.
 func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
 	want := Slug(ref)
-	return nearest(len(s.src.Frameworks), n, func(i int) (string, float64) {
-		f := &s.src.Frameworks[i]
-		score := likeness(want, f.Code)
-		for _, other := range append([]string{PlainSlug(f.Name), PlainSlug(f.Column)}, f.Aliases...) {
-			score = max(score, likeness(want, other))
+	names := s.frameworkNames()
+	return nearest(len(names), n, func(i int) (string, float64) {
+		score := 0.0
+		for _, name := range names[i] {
+			score = max(score, likeness(want, name))
 		}
-		return f.Code, score
+		return names[i][0], score
 	})
+}
+
+// makeFrameworkNames lists what each framework goes by, its code first, as slugs.
+func (s *Snapshot) makeFrameworkNames() [][]string {
+	names := make([][]string, len(s.src.Frameworks))
+	for i := range s.src.Frameworks {
+		f := &s.src.Frameworks[i]
+		names[i] = append([]string{f.Code}, f.Aliases...)
+		for _, other := range []string{PlainSlug(f.Name), PlainSlug(f.Column)} {
+			if other != "" && !slices.Contains(names[i], other) {
+				names[i] = append(names[i], other)
+			}
+		}
+	}
+	return names
 }
 
 func (s *Snapshot) nearControls(ref string) []string {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -41,7 +42,7 @@ func (db *DB) migrate(ctx context.Context) error {
 		return db.step(ctx, Migration{Version: want}, true)
 	}
 	// Only the database: a migration doesn't touch blobs.
-	path := filepath.Join(db.dir, dirBackups, fmt.Sprintf("%s-before-schema-%d%s", stamp(db.clock()), want, BackupSuffix))
+	path := backupName(db.dir, db.clock(), fmt.Sprintf("before-schema-%d", want), BackupSuffix)
 	if err := db.backup(ctx, path, false); err != nil {
 		return fmt.Errorf("no backup, so no migration: %w", err)
 	}
@@ -133,5 +134,14 @@ func (db *DB) step(ctx context.Context, m Migration, last bool) error {
 	return nil
 }
 
-// stamp is a moment as part of a file name, in order.
-func stamp(t time.Time) string { return t.UTC().Format("20060102T150405.000Z") }
+// backupName is a free name in backups, in the order of time.
+func backupName(dir string, now time.Time, why, suffix string) string {
+	name := filepath.Join(dir, dirBackups, now.UTC().Format("20060102T150405.000Z")+"-"+why)
+	path := name + suffix
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); err != nil {
+			return path
+		}
+		path = fmt.Sprintf("%s-%d%s", name, n, suffix)
+	}
+}

@@ -100,7 +100,7 @@ func hold(ctx context.Context, target string, o Options) (release func(), err er
 // setAside gives the old database a second name, so that there is a database at
 // every moment.
 func setAside(target string, o Options) error {
-	aside := filepath.Join(o.Dir, dirBackups, stamp(o.Clock())+"-before-restore.db")
+	aside := backupName(o.Dir, o.Clock(), "before-restore", ".db")
 	err := os.Link(target, aside)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -119,7 +119,7 @@ func (im *importer) readSources(t *table) {
 			continue
 		}
 		im.sources = append(im.sources, focal{
-			column: header, geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
+			slug: catalog.PlainSlug(header), column: header, geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
 			title: catalog.Collapse(t.text(row, title)), url: t.text(row, url),
 		})
 	}
@@ -215,9 +215,15 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 func (im *importer) readObjectives(t *table) {
-	control, code, text := t.col("scf #"), t.col("scf ao #"), t.col("scf assessment objective (ao) in addition")
-	if text < 0 {
-		text = t.colFrom(code+1, "scf assessment objective")
+	control, code, text := t.col("scf #"), t.col("scf ao #"), -1
+	for i, n := range t.names {
+		if text < 0 && i != code && strings.Contains(n, "assessment objective") && !strings.Contains(n, "origin") {
+			text = i
+		}
+	}
+	if control < 0 || text < 0 {
+		im.warn(t.name, place(t.header+1, 1), "the sheet has no column of control codes or of objectives and was not read")
+		return
 	}
 	applies, origins, rigor := t.col("pptdf"), t.col("scf assessment objective (ao) origin"), t.col("assessment rigor")
 	for row := t.header + 1; row < len(t.rows); row++ {

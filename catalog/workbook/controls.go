@@ -81,21 +81,30 @@ func shorten(s string) string {
 	return s
 }
 
-// storage warns of cells whose value the file does not hold, and of nothing else.
+// storage warns of cells whose value the file does not hold, in the order of the sheet.
 func (im *importer) storage() {
+	summaries := map[int]bool{}
 	for _, c := range im.columns {
-		if c.role == summary {
-			continue
+		summaries[c.index+1] = c.role == summary
+	}
+	var lost []at
+	for where, kind := range im.main.survey.kinds {
+		if kind != isNumber && !summaries[where.col] {
+			lost = append(lost, where)
 		}
-		for row := range im.main.rows {
-			where := at{row + 1, c.index + 1}
-			switch im.main.survey.kinds[where] {
-			case isUncached:
-				im.warn(im.main.name, place(where.row, where.col), "a formula without a stored value: taken as empty; open and save the file in Excel")
-			case isError:
-				im.warn(im.main.name, place(where.row, where.col), "an error value: taken as empty")
-			}
+	}
+	slices.SortFunc(lost, func(a, b at) int {
+		if a.row != b.row {
+			return a.row - b.row
 		}
+		return a.col - b.col
+	})
+	for _, where := range lost {
+		message := "an error value: taken as empty"
+		if im.main.survey.kinds[where] == isUncached {
+			message = "a formula without a stored value: taken as empty; open and save the file in Excel"
+		}
+		im.warn(im.main.name, place(where.row, where.col), "%s", message)
 	}
 }
 

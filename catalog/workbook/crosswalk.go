@@ -14,7 +14,7 @@ import (
 func (im *importer) settleColumns() {
 	listed := map[string]bool{}
 	for _, f := range im.sources {
-		listed[catalog.Slug(f.column)] = true
+		listed[f.slug] = true
 	}
 	beside := func(i int) bool {
 		return i > 0 && im.columns[i-1].role == crosswalk && i+1 < len(im.columns) && im.columns[i+1].role == crosswalk
@@ -30,7 +30,7 @@ func (im *importer) settleColumns() {
 		case c.role == crosswalk && prose:
 			im.warn(im.main.name, where, "%q is named like a framework but holds prose: kept as an unknown column", c.header)
 			c.role = unknown
-		case c.role == unknown && !prose && listed[catalog.Slug(c.header)]:
+		case c.role == unknown && !prose && listed[catalog.PlainSlug(c.header)]:
 			c.role = crosswalk
 		case c.role == unknown && codes && beside(i):
 			im.warn(im.main.name, where, "%q is taken for a framework: it stands among them and holds codes", c.header)
@@ -147,8 +147,7 @@ func (im *importer) codes(raw string, row int, c mainColumn) []string {
 
 // focal is a row of the list of authoritative sources, later called focal documents.
 type focal struct {
-	row                                               int
-	column, geography, publisher, title, url, version string
+	slug, column, geography, publisher, title, url string
 }
 
 // framework describes a column by its header and what the list of sources says of it.
@@ -156,9 +155,10 @@ func (im *importer) framework(c mainColumn) catalog.Framework {
 	fw := catalog.Framework{
 		Name: c.header, Column: c.header, Jurisdiction: jurisdiction(c.header), Publisher: publisher(c.header),
 	}
+	slug := catalog.PlainSlug(c.header)
 	for i := range im.sources {
 		f := &im.sources[i]
-		if !strings.EqualFold(f.column, c.header) && catalog.PlainSlug(f.column) != catalog.PlainSlug(c.header) {
+		if f.slug != slug {
 			continue
 		}
 		fw.Title, fw.SourceURL = f.title, f.url

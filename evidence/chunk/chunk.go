@@ -35,7 +35,7 @@ func (o Options) withDefaults() Options {
 // Chunk is one passage.
 type Chunk struct {
 	Index         int    // from 0, in reading order
-	Text          string // blocks on lines of their own; list items begin with "- ", headings stand as they are
+	Text          string // blocks on lines of their own; list items begin with "- " or their number, headings stand as they are
 	HeadingPath   []string
 	Locator       api.Locator // spans all blocks of the chunk
 	TokenEstimate int

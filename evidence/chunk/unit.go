@@ -20,6 +20,9 @@ func units(blocks []parse.Block, opt Options) []unit {
 			out = append(out, pieces(b, strings.SplitAfter(b.Text, "\n"), "", opt)...)
 		case parse.ListItem:
 			mark := strings.Repeat("  ", max(min(b.Level, 6)-1, 0)) + "- "
+			if b.Mark != "" {
+				mark = strings.TrimSuffix(mark, "- ") + b.Mark + " "
+			}
 			if u := newUnit(b, mark+b.Text); u.tokens <= opt.Max {
 				out = append(out, u)
 				continue

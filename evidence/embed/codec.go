@@ -14,7 +14,7 @@ import (
 
 // A model as bytes, little-endian:
 //
-//	magic "scfembed" · version u16 · dimensions u16 · terms u32
+//	magic "scfembed" · version u16 · dimensions u16 · terms u32 · background 2 × float32
 //	per term: length u8, bytes
 //	per term: dimensions × float32
 //	SHA-256 of all before
@@ -24,7 +24,7 @@ const (
 	maxDimensions = 4096
 	maxTerms      = 1 << 20
 	maxTerm       = 255
-	headerSize    = len(magic) + 2 + 2 + 4
+	headerSize    = len(magic) + 2 + 2 + 4 + 8
 )
 
 // ErrModel is wrapped by every error of UnmarshalModel.
@@ -41,6 +41,8 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	b = binary.LittleEndian.AppendUint16(b, codecVersion)
 	b = binary.LittleEndian.AppendUint16(b, uint16(m.dims))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.terms)))
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.ground.Mean))
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.ground.Deviation))
 	for _, t := range m.terms {
 		b = append(append(b, byte(len(t))), t...)
 	}
@@ -75,6 +77,10 @@ func decodeBody(body []byte) (*Model, error) {
 	if dims == 0 || dims > maxDimensions || count > maxTerms {
 		return nil, fmt.Errorf("%w: %d dimensions, %d terms", ErrModel, dims, count)
 	}
+	ground := Background{math.Float32frombits(le.Uint32(body[16:])), math.Float32frombits(le.Uint32(body[20:]))}
+	if !(ground.Mean >= -1 && ground.Mean <= 1 && ground.Deviation > 0 && ground.Deviation <= 1) {
+		return nil, fmt.Errorf("%w: background %v", ErrModel, ground)
+	}
 	if len(rest) < count*(1+4*dims) {
 		return nil, fmt.Errorf("%w: shorter than its %d terms", ErrModel, count)
 	}
@@ -103,7 +109,7 @@ func decodeBody(body []byte) (*Model, error) {
 		}
 		rows[i] = x
 	}
-	return newModel(dims, terms, rows), nil
+	return newModel(dims, terms, rows, ground), nil
 }
 
 // maxWeight bounds a weight so that sums of squares stay finite.

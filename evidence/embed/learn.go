@@ -11,9 +11,10 @@ import (
 
 const (
 	batchSize   = 256
+	choices     = 768 // documents among which a batch finds its own
 	learnRate   = 2e-3
 	temperature = 0.07
-	dropQuery   = 0.3 // share of a query's words left out, so that no single word decides
+	dropped     = 0.3 // share of words left out, so that no single word decides
 )
 
 // learner moves rows so that each query's vector comes closest to its documents'.
@@ -34,13 +35,14 @@ type learner struct {
 
 func learn(ctx context.Context, set *trainingSet, rows []float32, o Options, rng *rand.Rand, bar *progress) error {
 	d := o.Dimensions
+	most := min(len(set.anchors), max(choices, batchSize))
 	l := &learner{
 		set: set, dims: d, rows: rows, rng: rng,
 		grad: make([]float32, len(rows)), first: make([]float32, len(rows)), second: make([]float32, len(rows)),
 		touched: make([]bool, len(set.vocab.terms)),
-		docs:    make([]float32, len(set.anchors)*d), dDocs: make([]float32, len(set.anchors)*d),
+		docs:    make([]float32, most*d), dDocs: make([]float32, most*d),
 		queries: make([]float32, batchSize*d), dQueries: make([]float32, batchSize*d),
-		logits: make([]float32, batchSize*len(set.anchors)),
+		logits: make([]float32, batchSize*most),
 	}
 	order := make([]int, len(set.queries))
 	for i := range order {
@@ -63,31 +65,32 @@ func learn(ctx context.Context, set *trainingSet, rows []float32, o Options, rng
 }
 
 func (l *learner) batch(order []int, rate float64) {
-	d, n, b := l.dims, len(l.set.anchors), len(order)
+	chosen, at := l.choose(order)
+	d, n, b := l.dims, len(chosen), len(order)
 	docTerms := make([][]weighted, n)
 	docLength := make([]float32, n)
-	for i, a := range l.set.anchors {
-		docTerms[i] = tally(l.drop(a, 0.3))
+	for i, c := range chosen {
+		docTerms[i] = tally(l.drop(l.set.anchors[c]))
 	}
 	queryTerms := make([][]weighted, b)
 	queryLength := make([]float32, b)
 	for i, q := range order {
-		queryTerms[i] = tally(l.drop(l.set.queries[q].terms, dropQuery))
+		queryTerms[i] = tally(l.drop(l.set.queries[q].terms))
 	}
 	l.encode(docTerms, l.docs, docLength)
 	l.encode(queryTerms, l.queries, queryLength)
 
-	docs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.docs}
+	docs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.docs[:n*d]}
 	queries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.queries[:b*d]}
 	logits := blas32.General{Rows: b, Cols: n, Stride: n, Data: l.logits[:b*n]}
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1/temperature, queries, docs, 0, logits)
 	parallel(b, func(from, to int) {
 		for i := from; i < to; i++ {
-			softmaxError(logits.Data[i*n:(i+1)*n], l.set.queries[order[i]].targets, 1/float32(b))
+			softmaxError(logits.Data[i*n:(i+1)*n], l.set.queries[order[i]].targets, at, 1/float32(b))
 		}
 	})
 	dQueries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.dQueries[:b*d]}
-	dDocs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.dDocs}
+	dDocs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.dDocs[:n*d]}
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1/temperature, logits, docs, 0, dQueries)
 	blas32.Gemm(blas.Trans, blas.NoTrans, 1/temperature, logits, queries, 0, dDocs)
 	l.back(docTerms, l.docs, l.dDocs, docLength)
@@ -95,11 +98,43 @@ func (l *learner) batch(order []int, rate float64) {
 	l.adam(rate)
 }
 
+// choose takes the documents that the queries aim at most, and others by chance.
+// at tells where in chosen each document is, -1 where it isn't.
+func (l *learner) choose(order []int) (chosen, at []int) {
+	at = make([]int, len(l.set.anchors))
+	for i := range at {
+		at[i] = -1
+	}
+	take := func(doc int) {
+		if at[doc] < 0 {
+			at[doc] = len(chosen)
+			chosen = append(chosen, doc)
+		}
+	}
+	for _, q := range order {
+		targets := l.set.queries[q].targets
+		most := targets[0]
+		for _, t := range targets {
+			if t.weight > most.weight {
+				most = t
+			}
+		}
+		take(most.document)
+	}
+	for _, doc := range l.rng.Perm(len(at)) {
+		if len(chosen) >= choices {
+			break
+		}
+		take(doc)
+	}
+	return chosen, at
+}
+
 // drop leaves out a share of terms, but never all.
-func (l *learner) drop(terms []int32, share float32) []int32 {
+func (l *learner) drop(terms []int32) []int32 {
 	out := make([]int32, 0, len(terms))
 	for _, t := range terms {
-		if l.rng.Float32() >= share {
+		if l.rng.Float32() >= dropped {
 			out = append(out, t)
 		}
 	}
@@ -124,7 +159,8 @@ func (l *learner) encode(terms [][]weighted, to, length []float32) {
 }
 
 // softmaxError replaces logits by (softmax − aims) · share.
-func softmaxError(logits []float32, aims []target, share float32) {
+// Aims at documents that were not chosen fall to the others.
+func softmaxError(logits []float32, aims []target, at []int, share float32) {
 	largest := logits[0]
 	for _, x := range logits {
 		largest = max(largest, x)
@@ -136,8 +172,16 @@ func softmaxError(logits []float32, aims []target, share float32) {
 		sum += e
 	}
 	scale(share/sum, logits)
+	var there float32
 	for _, t := range aims {
-		logits[t.document] -= t.weight * share
+		if at[t.document] >= 0 {
+			there += t.weight
+		}
+	}
+	for _, t := range aims {
+		if k := at[t.document]; k >= 0 {
+			logits[k] -= t.weight / there * share
+		}
 	}
 }
 

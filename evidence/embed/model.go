@@ -3,7 +3,8 @@ package embed
 import (
 	"context"
 	"fmt"
-	"sort"
+	"math"
+	"slices"
 
 	"github.com/scf-service/service/evidence/embed/words"
 )
@@ -11,22 +12,25 @@ import (
 // Model is a trained embedder: a row of numbers for each stem and bigram. It is
 // safe for concurrent use and never changes.
 type Model struct {
-	dims  int
-	terms []string // stems, and bigrams as "first second"
-	rows  []float32
-	name  string
-	index map[string]int32
-	spell spellings
+	dims   int
+	terms  []string // stems, and bigrams as "first second"
+	rows   []float32
+	name   string
+	index  map[string]int32
+	spell  spellings
+	heavy  float32 // length of a row that means much
+	ground Background
 }
 
 var _ Embedder = (*Model)(nil)
 
-func newModel(dims int, terms []string, rows []float32) *Model {
-	m := &Model{dims: dims, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
+func newModel(dims int, terms []string, rows []float32, ground Background) *Model {
+	m := &Model{dims: dims, ground: ground, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
 	for i, t := range terms {
 		m.index[t] = int32(i)
 	}
 	m.spell = newSpellings(terms)
+	m.heavy = heavyRow(dims, rows)
 	m.name = fmt.Sprintf("builtin-%d-%s", dims, m.fingerprint())
 	return m
 }
@@ -36,6 +40,9 @@ func (m *Model) Name() string { return m.name }
 
 // Dimensions is the length of the vectors.
 func (m *Model) Dimensions() int { return m.dims }
+
+// Background is how close unrelated texts are for this model.
+func (m *Model) Background() Background { return m.ground }
 
 // Len is the number of stems and bigrams that the model knows.
 func (m *Model) Len() int { return len(m.terms) }
@@ -110,8 +117,8 @@ type weighted struct {
 }
 
 func tally(ids []int32) []weighted {
-	sorted := append([]int32(nil), ids...)
-	sort.Slice(sorted, func(i, j int) bool { return sorted[i] < sorted[j] })
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
 	var out []weighted
 	for i := 0; i < len(sorted); {
 		j := i
@@ -122,4 +129,30 @@ func tally(ids []int32) []weighted {
 		i = j
 	}
 	return out
+}
+
+// Weight says how much a stem means, 0 to 1: 1 for one the model doesn't know,
+// which may be a name, and near 0 for the phrases of every requirement. Keyword
+// search uses it, since a rare word need not be a telling one.
+func (m *Model) Weight(stem string) float64 {
+	id, ok := m.index[stem]
+	if !ok || m.heavy == 0 {
+		return 1
+	}
+	r := m.row(id)
+	return min(1, math.Sqrt(float64(dot(r, r)))/float64(m.heavy))
+}
+
+// heavyRow is the length that one row in four exceeds.
+func heavyRow(dims int, rows []float32) float32 {
+	var lengths []float32
+	for i := 0; i+dims <= len(rows); i += dims {
+		r := rows[i : i+dims]
+		lengths = append(lengths, float32(math.Sqrt(float64(dot(r, r)))))
+	}
+	if len(lengths) == 0 {
+		return 0
+	}
+	slices.Sort(lengths)
+	return lengths[len(lengths)*3/4]
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Options of training. The zero value is what the product uses.
@@ -44,7 +46,7 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 		return nil, err
 	}
 	bar := newProgress(o.Progress, set.steps(max(o.Epochs, 0))+startSteps)
-	rng := rand.New(rand.NewPCG(o.Seed, 0x5c0f))
+	rng := newRNG(o.Seed)
 	rows, err := startRows(ctx, set, o.Dimensions, rng)
 	if err != nil {
 		return nil, err
@@ -55,10 +57,12 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 			return nil, err
 		}
 	}
-	m := newModel(o.Dimensions, set.vocab.terms, rows)
+	m := newModel(o.Dimensions, set.vocab.terms, rows, set.background(rows, o.Dimensions, rng))
 	bar.add(bar.total - bar.done)
 	return m, nil
 }
+
+func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5c0f)) }
 
 // startRows counts word vectors: PPMI, truncated SVD, rarity, common direction.
 func startRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {
@@ -106,6 +110,39 @@ func removeCommon(rows []float32, dims int, set *trainingSet) {
 		r := rows[i : i+dims]
 		axpy(-dot(r, common), common, r)
 	}
+}
+
+// Background is how close texts are, by cosine, that have nothing to do with
+// each other: what a threshold must be measured from.
+type Background struct{ Mean, Deviation float32 }
+
+// background measures texts against documents that they don't ask for.
+func (s *trainingSet) background(rows []float32, dims int, rng *rand.Rand) Background {
+	const pairs = 4000
+	var sum, squares, n float64
+	q, d := make([]float32, dims), make([]float32, dims)
+	for range pairs {
+		text := s.queries[rng.IntN(len(s.queries))]
+		doc := rng.IntN(len(s.anchors))
+		if slices.ContainsFunc(text.targets, func(t target) bool { return t.document == doc }) {
+			continue
+		}
+		clear(q)
+		clear(d)
+		sumRows(q, rows, text.terms)
+		sumRows(d, rows, s.anchors[doc])
+		if normalise(q) > 0 && normalise(d) > 0 {
+			c := float64(dot(q, d))
+			sum += c
+			squares += c * c
+			n++
+		}
+	}
+	if n < 2 {
+		return Background{0, 0.1}
+	}
+	mean := sum / n
+	return Background{float32(mean), float32(math.Sqrt(max(squares/n-mean*mean, 1e-4)))}
 }
 
 // startSteps is what the counting takes, in steps of the learned part.

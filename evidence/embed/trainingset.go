@@ -1,8 +1,12 @@
 package embed
 
 import (
+	"fmt"
 	"math"
 	"sort"
+	"strings"
+
+	"github.com/scf-service/service/evidence/embed/words"
 )
 
 // trainingSet is a corpus in numbers: the documents to be found and the texts
@@ -25,115 +29,111 @@ type target struct {
 }
 
 const (
-	maxOwners   = 30  // a text that stands at more documents than this asks for none
-	softShare   = 0.3 // of a text's aim that goes to documents with shared codes
-	softTargets = 12
-	maxCodeSize = 40 // a code of more documents than this makes none of them close
+	maxOwners   = 30   // a text that stands at more documents than this asks for none
+	softShare   = 0.45 // of a text's aim that goes to documents with shared codes
+	softTargets = 16   // of them at most
+	maxCodeSize = 40   // a code of more documents than this makes none of them close
 )
 
+// gathering collects distinct texts and whose they are.
+type gathering struct {
+	texts  []string
+	number map[string]int
+	owners []map[int]float32 // per text: document and weight
+}
+
+func (g *gathering) own(text string, document int, weight float32) {
+	n, ok := g.number[text]
+	if !ok {
+		n = len(g.texts)
+		g.number[text] = n
+		g.texts = append(g.texts, text)
+		g.owners = append(g.owners, make(map[int]float32))
+	}
+	g.owners[n][document] = max(g.owners[n][document], weight)
+}
+
+// prepare reads a corpus and the lexicon, whose concepts are documents after
+// those of the corpus.
 func prepare(corpus Corpus) (*trainingSet, error) {
-	docs, pairs := corpus.Documents, corpus.Pairs
-	concepts := lexicon()
-	var texts []string
-	number := make(map[string]int) // text → place in texts
-	add := func(text string) int {
-		n, ok := number[text]
-		if !ok {
-			n = len(texts)
-			number[text] = n
-			texts = append(texts, text)
-		}
-		return n
-	}
-	owners := make(map[int]map[int]float32) // text → document → weight
-	own := func(text string, doc int, weight float32) {
-		n := add(text)
-		if owners[n] == nil {
-			owners[n] = make(map[int]float32)
-		}
-		owners[n][doc] = max(owners[n][doc], weight)
-	}
+	docs := corpus.Documents
+	g := gathering{number: make(map[string]int)}
 	place := make(map[string]int, len(docs))
 	for i, d := range docs {
 		place[d.ID] = i
 		for _, t := range d.Texts {
-			own(t, i, 1)
+			g.own(t, i, 1)
 		}
 	}
-	for _, p := range pairs {
+	for _, p := range corpus.Pairs {
 		for k, id := range p.IDs {
-			if i, ok := place[id]; ok {
-				w := float32(1)
-				if k < len(p.Weights) {
-					w = p.Weights[k]
-				}
-				if w > 0 {
-					own(p.Text, i, w)
-				}
+			w := float32(1)
+			if k < len(p.Weights) {
+				w = p.Weights[k]
+			}
+			if i, ok := place[id]; ok && w > 0 && w < maxWeight {
+				g.own(p.Text, i, w)
 			}
 		}
 	}
-	if len(texts) == 0 {
-		return nil, ErrCorpus
-	}
-	catalog := len(texts)
+	fromCatalog := len(g.texts)
+	concepts := lexicon()
 	for i, c := range concepts {
 		for _, t := range c {
-			own(t, len(docs)+i, 1)
+			g.own(t, len(docs)+i, 1)
 		}
 	}
-	return number2set(docs, concepts, texts, catalog, owners)
-}
-
-func number2set(docs []Document, concepts [][]string, texts []string, catalog int, owners map[int]map[int]float32) (*trainingSet, error) {
-	stems := make([][]string, len(texts))
+	stems := make([][]string, len(g.texts))
 	always := make(map[string]bool)
-	total := 0
-	for i, t := range texts {
-		stems[i] = stemsOf(t)
+	total, known := 0, 0
+	for i, t := range g.texts {
+		stems[i] = words.Stems(t)
 		total += len(stems[i])
-		if i >= catalog {
-			for _, s := range stems[i] {
-				always[s] = true
-			}
+		if i < fromCatalog {
+			known += len(stems[i])
+			continue
+		}
+		for _, s := range stems[i] {
+			always[s] = true
 		}
 	}
-	if total == 0 {
+	if known == 0 {
 		return nil, ErrCorpus
 	}
+	if total > maxTokens {
+		return nil, fmt.Errorf("the catalog's texts have %d words, more than the %d an embedder is trained on", total, maxTokens)
+	}
 	set := &trainingSet{vocab: countTerms(stems, always)}
-	for _, s := range stems {
-		set.company = append(set.company, set.vocab.stemIDs(s))
-	}
-	for _, c := range concepts { // the words of one concept keep company
-		var all []int32
-		for _, t := range c {
-			all = append(all, set.vocab.stemIDs(stemsOf(t))...)
-		}
-		set.company = append(set.company, all)
-	}
-	for _, d := range docs {
-		var anchor []int32
-		for _, t := range d.Texts[:min(2, len(d.Texts))] {
-			anchor = append(anchor, set.vocab.termIDs(stemsOf(t))...)
-		}
-		set.anchors = append(set.anchors, anchor)
-	}
-	for _, c := range concepts {
-		var anchor []int32
-		for _, t := range c {
-			anchor = append(anchor, set.vocab.termIDs(stemsOf(t))...)
-		}
-		set.anchors = append(set.anchors, anchor)
-	}
+	set.anchor(docs, concepts, stems)
 	near := neighbours(docs)
-	for n := range texts {
+	for n := range g.texts {
 		terms := set.vocab.termIDs(stems[n])
-		if len(terms) > 0 && len(owners[n]) <= maxOwners {
-			set.queries = append(set.queries, query{terms, aims(owners[n], near)})
+		if len(terms) > 0 && len(g.owners[n]) <= maxOwners {
+			set.queries = append(set.queries, query{terms, aims(g.owners[n], near)})
 		}
 	}
 	return set, nil
+}
+
+// anchor sets what documents are found by and which words keep company: those of
+// a text, and all of a concept.
+func (s *trainingSet) anchor(docs []Document, concepts [][]string, stems [][]string) {
+	for _, t := range stems {
+		s.company = append(s.company, s.vocab.stemIDs(t))
+	}
+	terms := func(texts []string) (all []int32) {
+		for _, t := range texts {
+			all = append(all, s.vocab.termIDs(words.Stems(t))...)
+		}
+		return all
+	}
+	for _, d := range docs {
+		s.anchors = append(s.anchors, terms(d.Texts[:min(2, len(d.Texts))]))
+	}
+	for _, c := range concepts {
+		s.anchors = append(s.anchors, terms(c))
+		s.company = append(s.company, s.vocab.stemIDs(words.Stems(strings.Join(c, " "))))
+	}
 }
 
 // aims spreads a text's aim over its documents, and a share to those close to them.
@@ -192,13 +192,15 @@ func neighbours(docs []Document) [][]target {
 			seen[c] = true
 			for _, j := range h {
 				if j != i {
-					shared[j] += float32(1 / math.Log(1+float64(len(h))))
+					n := float64(len(h))
+					shared[j] += float32(1 / (math.Log(1+n) * math.Sqrt(n)))
 				}
 			}
 		}
 		for j, w := range shared {
-			// A document with many codes is close to none in particular.
-			out[i] = append(out[i], target{j, w / float32(math.Sqrt(float64(len(docs[j].Codes))))})
+			// What many others ask for too is what a new requirement asks for.
+			asked := math.Sqrt(math.Sqrt(float64(len(docs[j].Codes))))
+			out[i] = append(out[i], target{j, w * float32(asked)})
 		}
 		sort.Slice(out[i], func(a, b int) bool {
 			if out[i][a].weight != out[i][b].weight {

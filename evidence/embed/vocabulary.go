@@ -1,10 +1,6 @@
 package embed
 
-import (
-	"sort"
-
-	"github.com/scf-service/service/evidence/embed/words"
-)
+import "sort"
 
 const (
 	minCount   = 2        // a stem of the corpus seen once has no company to be known by
@@ -111,5 +107,3 @@ func (v *vocabulary) termIDs(stems []string) []int32 {
 	}
 	return out
 }
-
-func stemsOf(text string) []string { return words.Stems(text) }

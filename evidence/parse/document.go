@@ -46,6 +46,7 @@ type Block struct {
 	Kind  Kind
 	Level int // heading: 1 the highest; list item: 1 the outermost; else 0
 	Text  string
+	Mark  string // list item: its own number or letter as shown ("2.", "(a)"); empty for bullets
 	// Header and Cells are a table row's columns and values; Text is the row rendered as
 	// "Column: value; …". Header is nil where the table has none.
 	Header []string
@@ -56,10 +57,14 @@ type Block struct {
 	HeadingPath []string // the headings above, outermost first; shared between blocks, don't change it
 }
 
-// Plain is the block's own words: for a table row the cells without the column names.
+// Plain is what stands on the page: a list item with its mark, for a table row the cells
+// without the column names.
 func (b Block) Plain() string {
-	if b.Kind != TableRow {
-		return b.Text
+	switch {
+	case b.Kind == TableRow:
+		return strings.Join(b.Cells, " ")
+	case b.Mark != "":
+		return b.Mark + " " + b.Text
 	}
-	return strings.Join(b.Cells, " ")
+	return b.Text
 }

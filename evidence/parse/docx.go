@@ -21,14 +21,16 @@ const (
 	relFootnotes = "/footnotes"
 	relEndnotes  = "/endnotes"
 	relStyles    = "/styles"
+	relNumbering = "/numbering"
 )
 
 // docxReader reads the parts of a Word document.
 type docxReader struct {
-	b      *builder
-	z      *zip.Reader
-	styles map[string]docxStyle
-	notes  map[string]string // "footnote 3" to its text
+	b       *builder
+	z       *zip.Reader
+	styles  map[string]docxStyle
+	notes   map[string]string // "footnote 3" to its text
+	numbers numbering
 
 	paged bool // the document says where pages began when it was last saved
 	page  int
@@ -38,11 +40,13 @@ type docxReader struct {
 
 // docxStyle is what a paragraph style says of its paragraphs.
 type docxStyle struct {
-	level   int // heading level; 0 is none
-	title   bool
-	toc     bool
-	list    bool
-	basedOn string
+	level    int // heading level; 0 is none
+	title    bool
+	toc      bool
+	list     bool
+	numID    string // the list its paragraphs belong to, at numLevel
+	numLevel int
+	basedOn  string
 }
 
 func readDocx(b *builder, content io.ReaderAt, size int64) error {
@@ -50,7 +54,8 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	d := &docxReader{b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{}}
+	d := &docxReader{b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
+		numbers: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}}}
 	main := "word/document.xml"
 	for _, r := range d.relations("") {
 		if strings.HasSuffix(r.Type, relDocument) {
@@ -67,6 +72,8 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 		case r.TargetMode == "External": // never followed
 		case strings.HasSuffix(r.Type, relStyles):
 			err = d.readStyles(target)
+		case strings.HasSuffix(r.Type, relNumbering):
+			err = d.readNumbering(target)
 		case strings.HasSuffix(r.Type, relFootnotes):
 			err = d.readNotes(target, "footnote")
 		case strings.HasSuffix(r.Type, relEndnotes):
@@ -166,8 +173,11 @@ func (d *docxReader) readStyles(name string) error {
 			Name    xmlVal `xml:"name"`
 			BasedOn xmlVal `xml:"basedOn"`
 			PPr     struct {
-				OutlineLvl *xmlVal   `xml:"outlineLvl"`
-				NumPr      *struct{} `xml:"numPr"`
+				OutlineLvl *xmlVal `xml:"outlineLvl"`
+				NumPr      *struct {
+					Level xmlVal `xml:"ilvl"`
+					ID    xmlVal `xml:"numId"`
+				} `xml:"numPr"`
 			} `xml:"pPr"`
 		} `xml:"style"`
 	}
@@ -186,7 +196,10 @@ func (d *docxReader) readStyles(name string) error {
 				st.level = n + 1
 			}
 		}
-		st.list = st.list || s.PPr.NumPr != nil
+		if p := s.PPr.NumPr; p != nil {
+			st.list, st.numID = p.ID.Val != "0", p.ID.Val
+			st.numLevel, _ = levelIndex(p.Level.Val)
+		}
 		d.styles[s.ID] = st
 	}
 	return nil
@@ -223,6 +236,9 @@ func (d *docxReader) style(id string) docxStyle {
 			break
 		}
 		st.level, st.title, st.toc, st.list, st.basedOn = base.level, base.title, base.toc, st.list || base.list, base.basedOn
+		if st.numID == "" {
+			st.numID, st.numLevel = base.numID, base.numLevel
+		}
 	}
 	return st
 }
@@ -266,8 +282,11 @@ func (d *docxReader) paragraph(p *wordPara) {
 		st.level = p.outline
 	}
 	here := api.Locator{Page: d.page}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	mark := d.mark(p, st)
 	switch {
-	case strings.TrimSpace(text) == "":
 	case st.toc || p.toc:
 		d.b.aside(Block{Kind: Paragraph, Text: text, Locator: here})
 	case st.title:
@@ -278,9 +297,9 @@ func (d *docxReader) paragraph(p *wordPara) {
 		d.b.heading(1, text, here)
 	case st.level > 0:
 		d.heads++
-		d.b.heading(st.level, text, here)
+		d.b.heading(st.level, mark+" "+text, here)
 	case p.list >= 0 || st.list && p.list != noList:
-		d.b.add(Block{Kind: ListItem, Level: 1 + max(p.list, 0), Text: text, Locator: here})
+		d.b.add(Block{Kind: ListItem, Level: 1 + max(p.list, st.numLevel), Text: text, Mark: mark, Locator: here})
 	default:
 		if p.bold && len(text) < 100 && !strings.ContainsAny(strings.TrimSpace(text)[len(strings.TrimSpace(text))-1:], ".,;:") {
 			d.bold = append(d.bold, len(d.b.doc.Blocks))
@@ -290,6 +309,21 @@ func (d *docxReader) paragraph(p *wordPara) {
 	for _, n := range p.notes {
 		d.b.add(Block{Kind: Paragraph, Text: d.notes[n], Locator: here})
 	}
+}
+
+// mark is the number of a paragraph in its list, which its style may name.
+func (d *docxReader) mark(p *wordPara, st docxStyle) string {
+	id, level := p.numID, p.list
+	if id == "" {
+		id = st.numID
+	}
+	if level < 0 {
+		level = st.numLevel
+	}
+	if p.list == noList || id == "" {
+		return ""
+	}
+	return d.numbers.next(id, level)
 }
 
 // headingsByBold makes headings of short bold paragraphs where the document has no

@@ -16,6 +16,7 @@ type wordPara struct {
 	style   string
 	outline int // heading level of its own; 0 is none
 	list    int // list level from 0; -1 is none
+	numID   string
 	notes   []string
 	bold    bool // all its runs so far
 	toc     bool
@@ -188,7 +189,7 @@ func (w *wordWalker) open(e xml.StartElement, depth int) {
 			p.list = min(max(n, 0), 8)
 		}
 	case "numId":
-		if val(e, "val") == "0" {
+		if p.numID = val(e, "val"); p.numID == "0" {
 			p.list = noList
 		} else if p.list == -1 {
 			p.list = 0

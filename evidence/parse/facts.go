@@ -214,24 +214,24 @@ func splitFacts(s string) []string {
 	return out
 }
 
-// innerKey finds where a second "known key:" begins in p, or -1.
+// innerKey finds where a known key begins within p, behind other words, or -1: "Example
+// Ltd Version: 1.2". A key in the middle of a sentence has no capital.
 func innerKey(p string) int {
-	first := strings.IndexByte(p, ':')
-	if first < 0 {
-		return -1
-	}
-	second := strings.IndexByte(p[first+1:], ':')
-	if second < 0 {
-		return -1
-	}
-	head := p[first+1 : first+1+second]
-	// The longest run of words before the colon that is a key.
-	for i := 0; i < len(head); i++ {
-		if head[i] != ' ' {
+	for colon := 0; colon < len(p); colon++ {
+		if p[colon] != ':' {
 			continue
 		}
-		if _, ok := factOf(head[i+1:]); ok && i > 0 {
-			return first + 1 + i
+		from := max(0, colon-40)
+		for i := from; i < colon; i++ {
+			if p[i] != ' ' || i == 0 || p[i+1] < 'A' || p[i+1] > 'Z' && p[i+1] < 0x80 {
+				continue
+			}
+			if _, ok := factOf(p[i+1 : colon]); ok {
+				if _, whole := factOf(p[:colon]); whole {
+					break // "Policy Owner:" is one key
+				}
+				return i + 1
+			}
 		}
 	}
 	return -1

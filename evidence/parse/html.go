@@ -74,9 +74,10 @@ const maxHTMLDepth = 600 // the parser stops before
 type htmlReader struct {
 	b    *builder
 	text strings.Builder
-	kind Kind // of what is being gathered; empty is a paragraph
-	deep int  // list depth of it
-	side int  // inside how many parts that are not of the flow
+	kind Kind   // of what is being gathered; empty is a paragraph
+	deep int    // list depth of it
+	mark string // number of the list item being gathered
+	side int    // inside how many parts that are not of the flow
 }
 
 func (h *htmlReader) flush() {
@@ -87,8 +88,9 @@ func (h *htmlReader) flush() {
 		kind = Paragraph
 	}
 	blk := Block{Kind: kind, Text: text}
-	if kind == ListItem {
-		blk.Level = h.deep
+	if kind == ListItem && strings.TrimSpace(text) != "" {
+		blk.Level, blk.Mark = h.deep, h.mark
+		h.mark = ""
 	}
 	if h.side > 0 {
 		h.b.aside(blk)
@@ -151,7 +153,7 @@ func (h *htmlReader) element(n *html.Node, depth, lists int) {
 		h.block(n, depth, lists+1)
 	case atom.Li, atom.Dt, atom.Dd:
 		h.flush()
-		h.kind, h.deep = ListItem, max(lists, 1)
+		h.kind, h.deep, h.mark = ListItem, max(lists, 1), itemNumber(n)
 		h.walk(n, depth, lists)
 		h.flush()
 	case atom.Pre:
@@ -191,6 +193,22 @@ func (h *htmlReader) element(n *html.Node, depth, lists int) {
 	default:
 		h.walk(n, depth, lists)
 	}
+}
+
+// itemNumber is the number of an item of an ordered list as a browser shows it.
+func itemNumber(n *html.Node) string {
+	list := n.Parent
+	if list == nil || list.DataAtom != atom.Ol {
+		return ""
+	}
+	v := number(attr(list, "start"), 1<<20)
+	for c := list.FirstChild; c != nil && c != n; c = c.NextSibling {
+		if c.DataAtom == atom.Li {
+			v++
+		}
+	}
+	format := map[string]string{"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}[attr(list, "type")]
+	return formatNumber(v, format) + "."
 }
 
 func (h *htmlReader) block(n *html.Node, depth, lists int) {

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -20,6 +21,7 @@ const (
 	maxMarkdownLine = 256 << 10
 	maxQuoteDepth   = 64
 	maxBrackets     = 4000 // in one line
+	maxReferences   = 2000 // "[name]: link" lines
 )
 
 // readMarkdown reads the blocks of a Markdown text by its syntax tree, and what its front
@@ -73,10 +75,14 @@ func tameMarkdown(s string) bool {
 	if len(s) > maxMarkdown {
 		return false
 	}
+	references := 0
 	for len(s) > 0 {
 		line, rest, _ := strings.Cut(s, "\n")
 		s = rest
-		if len(line) > maxMarkdownLine {
+		if strings.Contains(line, "]:") {
+			references++
+		}
+		if len(line) > maxMarkdownLine || references > maxReferences {
 			return false
 		}
 		depth, brackets := 0, 0
@@ -105,7 +111,8 @@ type mdReader struct {
 	b         *builder
 	src       []byte
 	newlines  []int
-	firstLine int // of the body in the file
+	firstLine int    // of the body in the file
+	mark      string // number of the list item that has not begun yet
 }
 
 // place is the lines that a block stands on. List items and such have none of their own,
@@ -158,11 +165,18 @@ func (m *mdReader) block(n ast.Node, depth int) {
 		if depth > 0 {
 			kind = ListItem
 		}
-		m.b.add(Block{Kind: kind, Level: depth, Text: m.inline(n), Locator: m.place(n)})
+		m.b.add(Block{Kind: kind, Level: depth, Text: m.inline(n), Mark: m.mark, Locator: m.place(n)})
+		m.mark = ""
 	case *ast.List:
+		number := n.Start
 		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+			if m.mark = ""; n.IsOrdered() {
+				m.mark = strconv.Itoa(number) + string(n.Marker)
+				number++
+			}
 			m.blocks(item, depth+1)
 		}
+		m.mark = ""
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		m.b.add(Block{Kind: Line, Text: string(n.Lines().Value(m.src)), Locator: m.place(n)})
 	case *ast.HTMLBlock:

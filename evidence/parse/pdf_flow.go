@@ -26,6 +26,7 @@ type pdfFlow struct {
 	para    []string // lines of the open block
 	kind    Kind
 	level   int
+	mark    string
 	last    *textLine
 	start   int // page it began on
 	indents []float64
@@ -227,16 +228,16 @@ func (f *pdfFlow) line(l *textLine, page int) {
 		f.para, f.last = append(f.para, l.text), l
 		return
 	}
-	mark, rest := listItem(l)
+	item, mark, rest := listItem(l)
 	switch {
 	case level > 0:
 		f.flush()
 		f.endTable()
 		f.kind, f.level = Heading, level
-	case mark:
+	case item:
 		f.flush()
 		f.endTable()
-		f.kind, f.level = ListItem, f.listLevel(l.x0)
+		f.kind, f.level, f.mark = ListItem, f.listLevel(l.x0), mark
 		f.open(l, page, rest)
 		return
 	case f.continues(l, page):
@@ -254,17 +255,17 @@ func (f *pdfFlow) open(l *textLine, page int, text string) {
 	f.start, f.last, f.para = page, l, append(f.para[:0], text)
 }
 
-// listItem reports whether a line begins a list item, and gives it without its mark.
-func listItem(l *textLine) (bool, string) {
+// listItem reports whether a line begins a list item, and gives its mark and the rest.
+func listItem(l *textLine) (ok bool, mark, rest string) {
 	if len(l.words) < 2 || !isMark(l.words[0].text) {
-		return false, ""
+		return false, "", ""
 	}
 	// "3 years" and "A policy" are no items: a bare number or letter needs its dot or bracket.
-	mark := l.words[0].text
+	mark = l.words[0].text
 	if r, _ := utf8.DecodeLastRuneInString(mark); unicode.IsLetter(r) || unicode.IsDigit(r) && !strings.Contains(mark, ".") {
-		return false, ""
+		return false, "", ""
 	}
-	return true, strings.TrimSpace(strings.TrimPrefix(l.text, mark))
+	return true, ownMark(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
 }
 
 // listLevel is how deep an indent is among those of the open list.
@@ -355,5 +356,9 @@ func (f *pdfFlow) flush() {
 		f.b.heading(f.level, text, at)
 		return
 	}
-	f.b.add(Block{Kind: f.kind, Level: f.level, Text: text, Locator: at})
+	blk := Block{Kind: f.kind, Level: f.level, Text: text, Locator: at}
+	if f.kind == ListItem {
+		blk.Mark = f.mark
+	}
+	f.b.add(blk)
 }

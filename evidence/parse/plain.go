@@ -104,7 +104,7 @@ func (p *plainReader) next() {
 				text = append(text, p.lines[p.at])
 				p.at++
 			}
-			p.b.add(Block{Kind: ListItem, Level: 1 + len(m[1])/2, Text: joinLines(text), Locator: at(start+1, p.at)})
+			p.b.add(Block{Kind: ListItem, Level: 1 + len(m[1])/2, Text: joinLines(text), Mark: ownMark(m[2]), Locator: at(start+1, p.at)})
 			return
 		}
 	}
@@ -113,6 +113,14 @@ func (p *plainReader) next() {
 		p.at++
 	}
 	p.b.add(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
+}
+
+// ownMark is a list's mark if it tells items apart: a number or letter, no bullet.
+func ownMark(mark string) string {
+	if strings.ContainsAny(mark, ".)") {
+		return mark
+	}
+	return ""
 }
 
 func (p *plainReader) underLevel(c byte) int {
@@ -170,9 +178,14 @@ func joinLines(lines []string) string {
 		l = strings.TrimSpace(l)
 		if i+1 == len(lines) {
 			sb.WriteString(l)
-		} else if joinsHyphen(l, strings.TrimSpace(lines[i+1])) {
+			break
+		}
+		switch next := strings.TrimSpace(lines[i+1]); {
+		case joinsHyphen(l, next):
 			sb.WriteString(strings.TrimSuffix(strings.TrimSuffix(l, "-"), "\u00ad"))
-		} else {
+		case endsInHyphen(l, next): // the hyphen is the word's own
+			sb.WriteString(l)
+		default:
 			sb.WriteString(l)
 			sb.WriteByte(' ')
 		}
@@ -197,6 +210,16 @@ func joinsHyphen(a, b string) bool {
 	word, _, _ := strings.Cut(b, " ")
 	stem := a[strings.LastIndexByte(a, ' ')+1 : len(a)-1]
 	return !strings.Contains(word, "-") && !strings.Contains(stem, "-") && !keepsHyphen[strings.ToLower(stem)]
+}
+
+// endsInHyphen reports whether a ends within a word that goes on in b. A dash has a space before it.
+func endsInHyphen(a, b string) bool {
+	if !strings.HasSuffix(a, "-") {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(a[:len(a)-1])
+	after, _ := utf8.DecodeRuneInString(b)
+	return (unicode.IsLetter(before) || unicode.IsDigit(before)) && (unicode.IsLetter(after) || unicode.IsDigit(after))
 }
 
 // keepsHyphen are first parts that English writes with a hyphen.

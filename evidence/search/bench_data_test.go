@@ -157,7 +157,7 @@ func measure(queries []item, qrels map[string]map[string]float64, run func(item)
 			if !ok {
 				continue
 			}
-			if first < 0 {
+			if first < 0 && i < 100 {
 				first = i
 			}
 			if i < 10 {

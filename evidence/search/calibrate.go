@@ -12,8 +12,9 @@ type Background struct{ Mean, Deviation float64 }
 // and which share of the query's worth of words it covers. 0.5 is where a reader
 // is as likely to say yes as no.
 const (
-	wordsWorth = 3.0 // deviations that covering all words is worth
-	middle     = 3.6 // deviations at which a passage is as likely as not to answer
+	wordsWorth = 16.0 // deviations that covering all words is worth; half of them, a quarter of it
+
+	middle     = 3.0 // the median of passages that answer, on four unlike corpora
 	steepness  = 1.1
 	wordsAlone = 9.0 // the same without vectors: all rests on words
 
@@ -25,7 +26,7 @@ const (
 // fuse says how well a passage answers, in deviations. Meaning leads; words
 // decide between passages that mean much the same.
 func (b Background) fuse(cosine, coverage float32) float64 {
-	return (float64(cosine)-b.Mean)/b.Deviation + wordsWorth*float64(coverage)
+	return (float64(cosine)-b.Mean)/b.Deviation + wordsWorth*float64(coverage*coverage)
 }
 
 // score brings a fused value to 0–1. held of asked exact demands are met.
@@ -38,50 +39,80 @@ func score(fused float64, held, asked int) float64 {
 }
 
 const (
-	backgroundPairs = 2000
-	// What is taken for the background before there are passages to measure, as
-	// if so many pairs had been seen.
+	backgroundPairs  = 2000
+	backgroundSample = 400
+	// What is taken for the background before it is measured counts as if so many
+	// pairs had been seen: few passages, all about one thing, can't move it far.
 	priorPairs = 50
 )
 
-var prior = Background{Mean: 0.05, Deviation: 0.12}
+var prior = Background{Mean: 0.1, Deviation: 0.12}
 
-// measure takes the background from pairs of passages of different documents,
-// by a fixed walk. It is done again when the index has grown by a quarter.
+// moments gathers a background, starting from a belief.
+type moments struct{ n, sum, squares float64 }
+
+func (b Background) moments() moments {
+	return moments{priorPairs, b.Mean * priorPairs, (b.Deviation*b.Deviation + b.Mean*b.Mean) * priorPairs}
+}
+
+func (m *moments) add(cosine float32) {
+	c := float64(cosine)
+	m.n++
+	m.sum += c
+	m.squares += c * c
+}
+
+func (m *moments) background() Background {
+	mean := m.sum / m.n
+	return Background{mean, math.Sqrt(max(m.squares/m.n-mean*mean, 1e-4))}
+}
+
+// measure takes the background of the index from pairs of passages of different
+// documents, by a fixed walk. It is done again when the index has grown or
+// shrunk by a quarter.
 func (x *Index) measure() {
-	if x.options.Background != (Background{}) {
-		x.ground = x.options.Background
-		return
-	}
 	n := len(x.place)
 	if x.grounded > 0 && n < x.grounded*5/4 && n > x.grounded*3/4 {
 		return
 	}
 	x.grounded = n
-	sum := prior.Mean * priorPairs
-	squares := (prior.Deviation*prior.Deviation + prior.Mean*prior.Mean) * priorPairs
-	pairs := float64(priorPairs)
+	x.ground = prior
+	if x.options.Background != (Background{}) {
+		x.ground = x.options.Background
+	}
+	if n < 2 || x.vectors.dims == 0 {
+		return
+	}
+	m := x.ground.moments()
 	state := uint64(1)
 	pick := func() int {
 		state = state*6364136223846793005 + 1442695040888963407
 		return int((state >> 33) % uint64(len(x.slots)))
 	}
 	for range backgroundPairs {
-		if n < 2 || x.vectors.dims == 0 {
-			break
-		}
 		a, b := pick(), pick()
-		if a == b || !x.slots[a].live || !x.slots[b].live || x.slots[a].DocumentID == x.slots[b].DocumentID {
+		if !x.slots[a].live || !x.slots[b].live || x.slots[a].DocumentID == x.slots[b].DocumentID {
 			continue
 		}
-		c := float64(dot(x.vectors.row(a), x.vectors.row(b)))
-		if c == 0 {
-			continue // one has no vector
+		if c := dot(x.vectors.row(a), x.vectors.row(b)); c != 0 { // 0: one has no vector
+			m.add(c)
 		}
-		sum += c
-		squares += c * c
-		pairs++
 	}
-	mean := sum / pairs
-	x.ground = Background{mean, math.Sqrt(max(squares/pairs-mean*mean, 1e-4))}
+	x.ground = m.background()
+}
+
+// around measures how close the passages are to one query as a whole, on an even
+// sample: short queries are less close to everything than long ones. The whole
+// index is the measure, whatever the filters, so that they don't change a score.
+func (x *Index) around(vector []float32) Background {
+	m := x.ground.moments()
+	step := max(1, len(x.slots)/backgroundSample)
+	for n := 0; n < len(x.slots); n += step {
+		if x.slots[n].live {
+			if c := dot(vector, x.vectors.row(n)); c != 0 {
+				m.add(c)
+			}
+		}
+	}
+	return m.background()
 }

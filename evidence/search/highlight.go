@@ -116,8 +116,8 @@ func sentences(text string) []span {
 			for cut > from+maxSnippet/2 && !isBlank(text[cut]) {
 				cut--
 			}
-			for cut < to && !utf8.RuneStart(text[cut]) {
-				cut++
+			for k := 0; k < utf8.UTFMax && !utf8.RuneStart(text[cut]); k++ {
+				cut-- // not inside a character; bytes that are no text are cut anywhere
 			}
 			out = append(out, span{from, cut})
 			for from = cut; from < to && isBlank(text[from]); from++ {

@@ -36,6 +36,9 @@ type Options struct {
 	// Background is how close texts are that have nothing to do with each other.
 	// Zero: measured on the passages of the index itself.
 	Background Background
+	// Weight says how much a stem means, 0 to 1, as embed.Model.Weight does. Nil:
+	// a word is worth what its rarity in the index says.
+	Weight func(stem string) float64
 	// FlatFrom is the number of passages from which on the flat scan serves
 	// searches without filters; 0 for 2,000, where chromem falls behind.
 	FlatFrom int

@@ -92,7 +92,7 @@ type term struct {
 
 // terms gives the distinct units of a query with their worth, and the worth of
 // all together.
-func (p *postings) terms(units []words.Token) (terms []term, worth float32) {
+func (p *postings) terms(units []words.Token, weight func(string) float64) (terms []term, worth float32) {
 	seen := make(map[string]int, len(units))
 	for _, u := range units {
 		if u.Kind == words.Stop {
@@ -105,6 +105,9 @@ func (p *postings) terms(units []words.Token) (terms []term, worth float32) {
 		t := term{list: -1, times: 1, weight: p.rarity(0)}
 		if n, ok := p.number[u.Stem]; ok && p.living[n] > 0 {
 			t.list, t.weight = n, p.rarity(p.living[n])
+		}
+		if weight != nil && u.Kind == words.Word {
+			t.weight *= float32(weight(u.Stem))
 		}
 		seen[u.Stem] = len(terms)
 		terms = append(terms, t)

@@ -83,7 +83,7 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, ctx.Err()
 	}
 	coverage := make([]float32, len(x.slots))
-	terms, worth := x.words.terms(units)
+	terms, worth := x.words.terms(units, x.options.Weight)
 	x.words.score(terms, worth, coverage)
 	asked := demands(q.Text, units)
 	held := make(map[int32]int)
@@ -92,7 +92,11 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 			held[s]++
 		}
 	}
-	best, err := x.best(ctx, q, coverage, held, len(asked))
+	ground := x.ground
+	if q.Vector != nil && x.vectors.dims > 0 {
+		ground = x.around(q.Vector)
+	}
+	best, err := x.best(ctx, q, ground, coverage, held, len(asked))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +107,7 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 		}
 		results = append(results, Result{
 			ID: x.slots[c.slot].ID, Score: c.score,
-			Semantic:   x.semantic(c.cosine),
+			Semantic:   ground.semantic(c.cosine),
 			Keyword:    min(1, float64(coverage[c.slot])),
 			Highlights: highlights(x.slots[c.slot].Text, units, asked, x.weigh),
 		})
@@ -111,8 +115,8 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	return results, nil
 }
 
-func (x *Index) semantic(cosine float32) float64 {
-	return min(1, max(0, (float64(cosine)-x.ground.Mean)/(1-x.ground.Mean)))
+func (b Background) semantic(cosine float32) float64 {
+	return min(1, max(0, (float64(cosine)-b.Mean)/(1-b.Mean)))
 }
 
 // candidate is a passage in the running.
@@ -160,7 +164,7 @@ func (t *top) offer(c candidate, k int) {
 	}
 }
 
-func (x *Index) best(ctx context.Context, q Query, coverage []float32, held map[int32]int, asked int) ([]candidate, error) {
+func (x *Index) best(ctx context.Context, q Query, ground Background, coverage []float32, held map[int32]int, asked int) ([]candidate, error) {
 	allowed := x.filter(q)
 	var t top
 	offer := func(n int, cosine float32) {
@@ -175,7 +179,7 @@ func (x *Index) best(ctx context.Context, q Query, coverage []float32, held map[
 		if q.Vector == nil {
 			c.fused = wordsAlone * float64(coverage[n])
 		} else {
-			c.fused = x.ground.fuse(cosine, coverage[n])
+			c.fused = ground.fuse(cosine, coverage[n])
 		}
 		t.offer(c, q.TopK)
 	}

@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -127,8 +129,12 @@ func (c byChromem) near(ctx context.Context, vector []float32, n int) ([]string,
 		return nil, 0, true, nil
 	}
 	found, err := c.collection.QueryEmbedding(ctx, vector, n, nil, nil)
-	if err != nil {
+	// When ctx ends, chromem answers with what it has, and no error.
+	if err := errors.Join(err, ctx.Err()); err != nil {
 		return nil, 0, false, err
+	}
+	if len(found) != n {
+		return nil, 0, false, fmt.Errorf("chromem found %d passages of %d", len(found), n)
 	}
 	ids := make([]string, len(found))
 	for i, r := range found {

@@ -14,7 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -107,23 +109,51 @@ func checkLength(ctx context.Context, path string, wait time.Duration) error {
 	})
 }
 
-func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (b *bbolt.DB, err error) {
-	defer func() { // bbolt panics on pages that make no sense
-		if p := recover(); p != nil {
-			b, err = nil, fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, path, p)
-		}
-	}()
+// open waits for the lock in short steps, to see ctx between them.
+func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (*bbolt.DB, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		o.Timeout = max(min(wait, lockStep), time.Nanosecond)
-		b, err = bbolt.Open(path, 0o600, o)
+		b, err := try(path, o)
 		wait -= lockStep
-		if err == nil || !errors.Is(err, berrors.ErrTimeout) || wait <= 0 {
-			return b, explain(path, err)
+		switch again := errors.Is(err, berrors.ErrTimeout) || errors.Is(err, errReplaced); {
+		case err == nil:
+			return b, nil
+		case !again || wait <= 0:
+			return nil, explain(path, err)
 		}
 	}
+}
+
+// errReplaced: while we waited for the lock, the file was given another's name.
+var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
+
+func try(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
+	var file *os.File
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
+		f, err = os.OpenFile(name, flag, mode)
+		file = f
+		return f, err
+	}
+	defer func() { // bbolt panics on pages that make no sense
+		if p := recover(); p != nil {
+			b, err = nil, errors.Join(fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, path, p), file.Close())
+		}
+	}()
+	if b, err = bbolt.Open(path, 0o600, o); err != nil {
+		return nil, err
+	}
+	locked, err := file.Stat()
+	if err == nil {
+		var named os.FileInfo
+		if named, err = os.Stat(path); err == nil && os.SameFile(locked, named) {
+			return b, nil
+		}
+		err = cmp.Or(err, errReplaced)
+	}
+	return nil, errors.Join(err, b.Close())
 }
 
 // mmapSize is address space, not memory: room to grow without a new mapping,
@@ -152,6 +182,14 @@ func explain(path string, err error) error {
 		return kv.ErrTxDone
 	case errors.Is(err, berrors.ErrTxNotWritable):
 		return kv.ErrTxView
+	case strings.HasPrefix(err.Error(), "file size too small"): // bbolt has no value for it
+		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
+	}
+	// bbolt passes on only the words of some system errors.
+	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS} {
+		if !errors.Is(err, e) && strings.HasSuffix(err.Error(), e.Error()) {
+			err = fmt.Errorf("%w (%w)", err, e)
+		}
 	}
 	return disk.Explain(err)
 }

@@ -1,0 +1,138 @@
+package workbook
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/internal/sharedtest"
+)
+
+var files = []string{"scf-2022.3.xlsx", "scf-2026.1.1-like.xlsx"}
+
+// BenchmarkStream is the yardstick: every cell streamed with excelize and dropped.
+func BenchmarkStream(b *testing.B) {
+	for _, name := range files {
+		b.Run(name, func(b *testing.B) {
+			data := file(b, name)
+			b.ReportAllocs()
+			for b.Loop() {
+				f, err := excelize.OpenReader(bytes.NewReader(data))
+				must(b, err)
+				for _, sheet := range f.GetSheetList() {
+					rows, err := f.Rows(sheet)
+					must(b, err)
+					for rows.Next() {
+						_, err := rows.Columns()
+						must(b, err)
+					}
+					must(b, rows.Close())
+				}
+				must(b, f.Close())
+			}
+		})
+	}
+}
+
+// BenchmarkImport goes from the file's bytes to a catalog that answers any question.
+func BenchmarkImport(b *testing.B) {
+	for _, name := range files {
+		b.Run(name, func(b *testing.B) {
+			data := file(b, name)
+			b.ReportAllocs()
+			for b.Loop() {
+				src, err := readBytes(data, Options{Filename: name})
+				must(b, err)
+				s, err := catalog.New(src, catalog.Version{ID: versionID})
+				must(b, err)
+				s.Warm()
+			}
+		})
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, name := range files {
+		b.Run(name, func(b *testing.B) {
+			data, err := open(b, name).Encode()
+			must(b, err)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := catalog.Decode(data, catalog.Version{ID: versionID})
+				must(b, err)
+			}
+		})
+	}
+}
+
+func BenchmarkWarm(b *testing.B) {
+	data, err := open(b, files[1]).Encode()
+	must(b, err)
+	for b.Loop() {
+		s, err := catalog.Decode(data, catalog.Version{ID: versionID})
+		must(b, err)
+		s.Warm()
+	}
+}
+
+func BenchmarkQueries(b *testing.B) {
+	s := open(b, files[1])
+	s.Warm()
+	requirement, err := s.Requirement("iso-27002-2022:5.10")
+	must(b, err)
+	var largest string
+	most := 0
+	for _, f := range s.Frameworks() {
+		if f.MappingCount > most {
+			largest, most = f.Code, f.MappingCount
+		}
+	}
+	for _, q := range []struct {
+		name string
+		ask  func() error
+	}{
+		{"all controls", func() error { _, err := s.Controls(catalog.ControlFilter{}); return err }},
+		{"controls of a framework", func() error { _, err := s.Controls(catalog.ControlFilter{Framework: "soc2-tsc"}); return err }},
+		{"controls by words", func() error { _, err := s.Controls(catalog.ControlFilter{Query: "access control policy"}); return err }},
+		{"control by code", func() error { _, err := s.Control("IAC-06"); return err }},
+		{"mappings of a control", func() error { _, err := s.ControlMappings("GOV-01"); return err }},
+		{"requirement by id", func() error { _, err := s.Requirement(requirement.ID); return err }},
+		{"requirement by code", func() error { _, err := s.Requirement("A.5.10"); return err }},
+		{"requirements of the largest", func() error { _, err := s.Requirements(largest); return err }},
+		{"coverage of the largest", func() error { _, err := s.Coverage(largest); return err }},
+		{"crosswalk", func() error { _, err := s.Crosswalk("nist-csf-2.0", "iso-27002-2022"); return err }},
+		{"crosswalk of the largest", func() error { _, err := s.Crosswalk(largest, ""); return err }},
+		{"search", func() error { s.Search("multi-factor authentication for remote access", 20); return nil }},
+		{"search of common words", func() error { s.Search("control security data system access policy", 20); return nil }},
+		{"suggestion", func() error { s.SuggestFrameworks("iso-27001-2013", 5); return nil }},
+	} {
+		b.Run(q.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, q.ask())
+			}
+		})
+	}
+}
+
+func BenchmarkDiff(b *testing.B) {
+	from, to := open(b, files[0]), open(b, files[1])
+	for b.Loop() {
+		catalog.Diff(from, to)
+	}
+}
+
+func file(t testing.TB, name string) []byte {
+	data, err := os.ReadFile(sharedtest.Path(t, "scf", name))
+	must(t, err)
+	return data
+}
+
+func open(t testing.TB, name string) *catalog.Snapshot {
+	s, err := catalog.New(official(t, name), catalog.Version{ID: versionID})
+	must(t, err)
+	return s
+}

@@ -1,0 +1,185 @@
+package parse
+
+import (
+	"encoding/xml"
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// numbering counts the numbers of lists and headings as Word does: the file says only
+// which list a paragraph belongs to.
+type numbering struct {
+	lists    map[string]*numberList // by numId
+	counters map[string]*[9]int     // by the definition that lists share
+}
+
+// numberList is one list: how its levels look and which counters it moves.
+type numberList struct {
+	abstract string
+	levels   [9]numberLevel
+}
+
+type numberLevel struct {
+	start  int
+	format string // "decimal", "lowerLetter", "bullet", …; empty: not defined
+	text   string // "%1.%2" with the levels' numbers put in
+}
+
+type xmlLevel struct {
+	Level  string `xml:"ilvl,attr"`
+	Start  xmlVal `xml:"start"`
+	Format xmlVal `xml:"numFmt"`
+	Text   xmlVal `xml:"lvlText"`
+}
+
+// readNumbering reads word/numbering.xml; a document without it has no numbers.
+func (d *docxReader) readNumbering(name string) error {
+	raw, err := readPart(d.z, name, maxSidePart)
+	if errors.Is(err, errNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var doc struct {
+		Abstract []struct {
+			ID    string     `xml:"abstractNumId,attr"`
+			Level []xmlLevel `xml:"lvl"`
+		} `xml:"abstractNum"`
+		Num []struct {
+			ID       string `xml:"numId,attr"`
+			Abstract xmlVal `xml:"abstractNumId"`
+			Override []struct {
+				Level string   `xml:"ilvl,attr"`
+				Start *xmlVal  `xml:"startOverride"`
+				Def   xmlLevel `xml:"lvl"`
+			} `xml:"lvlOverride"`
+		} `xml:"num"`
+	}
+	if err := xml.Unmarshal(raw, &doc); err != nil {
+		d.b.warn("The numbering of the document could not be read; lists are without their numbers.")
+		return nil
+	}
+	abstract := map[string][9]numberLevel{}
+	for _, a := range doc.Abstract {
+		var levels [9]numberLevel
+		for _, l := range a.Level {
+			if i, ok := levelIndex(l.Level); ok {
+				levels[i] = l.level()
+			}
+		}
+		abstract[a.ID] = levels
+	}
+	for _, n := range doc.Num {
+		list := &numberList{abstract: n.Abstract.Val, levels: abstract[n.Abstract.Val]}
+		for _, o := range n.Override {
+			i, ok := levelIndex(o.Level)
+			if !ok {
+				continue
+			}
+			if o.Def.Format.Val != "" {
+				list.levels[i] = o.Def.level()
+			}
+			if o.Start != nil { // begins anew: counters of its own
+				list.abstract = "num " + n.ID
+				if v, err := strconv.Atoi(o.Start.Val); err == nil {
+					list.levels[i].start = v
+				}
+			}
+		}
+		d.numbers.lists[n.ID] = list
+	}
+	return nil
+}
+
+func levelIndex(s string) (int, bool) {
+	i, err := strconv.Atoi(s)
+	return i, err == nil && i >= 0 && i < 9
+}
+
+func (l xmlLevel) level() numberLevel {
+	out := numberLevel{start: 1, format: l.Format.Val, text: l.Text.Val}
+	if v, err := strconv.Atoi(l.Start.Val); err == nil {
+		out.start = v
+	} else if l.Start.Val == "" {
+		out.start = 0
+	}
+	return out
+}
+
+// next moves the counter of a list's level and returns the number as shown, "" for a bullet.
+func (n *numbering) next(numID string, level int) string {
+	list := n.lists[numID]
+	if list == nil || level < 0 || level > 8 || list.levels[level].format == "" {
+		return ""
+	}
+	c := n.counters[list.abstract]
+	if c == nil {
+		c = &[9]int{}
+		for i := range c {
+			c[i] = list.levels[i].start - 1
+		}
+		n.counters[list.abstract] = c
+	}
+	c[level]++
+	for i := level + 1; i < 9; i++ {
+		c[i] = list.levels[i].start - 1
+	}
+	def := list.levels[level]
+	if def.format == "bullet" || def.format == "none" {
+		return ""
+	}
+	out := def.text
+	for i := range level + 1 {
+		// A level that was jumped over stands at its start.
+		v := max(c[i], list.levels[i].start)
+		out = strings.ReplaceAll(out, "%"+strconv.Itoa(i+1), formatNumber(v, list.levels[i].format))
+	}
+	if len(out) > 40 {
+		return ""
+	}
+	return clean(out)
+}
+
+func formatNumber(v int, format string) string {
+	switch format {
+	case "lowerLetter", "upperLetter":
+		if v < 1 || v > 26*20 {
+			return strconv.Itoa(v)
+		}
+		s := strings.Repeat(string(rune('a'+(v-1)%26)), (v-1)/26+1)
+		if format == "upperLetter" {
+			s = strings.ToUpper(s)
+		}
+		return s
+	case "lowerRoman":
+		return strings.ToLower(roman(v))
+	case "upperRoman":
+		return roman(v)
+	case "decimalZero":
+		if v < 10 {
+			return "0" + strconv.Itoa(v)
+		}
+	case "bullet", "none":
+		return ""
+	}
+	return strconv.Itoa(v)
+}
+
+func roman(v int) string {
+	if v < 1 || v > 3999 {
+		return strconv.Itoa(v)
+	}
+	var sb strings.Builder
+	for _, d := range []struct {
+		v int
+		s string
+	}{{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"}} {
+		for v >= d.v {
+			sb.WriteString(d.s)
+			v -= d.v
+		}
+	}
+	return sb.String()
+}

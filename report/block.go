@@ -1,0 +1,183 @@
+package report
+
+// A report is told once, as a document of sections and blocks; each format writes the
+// same blocks its own way. All strings in it are plain text.
+
+// document is a whole report.
+type document struct {
+	Title        string
+	Organization string
+	Assessment   string
+	// Draft says what was not approved; empty for a final report.
+	Draft    []string
+	Notices  []string
+	Facts    facts
+	Versions table
+	Sections []section
+	AsOf     string
+	Tool     string
+}
+
+// section is a chapter with its own anchor.
+type section struct {
+	ID, Title string
+	// Approved is who approved what the section tells; Draft why it is none. Both may
+	// be empty for what is not approved by anyone, such as a register.
+	Approved, Draft string
+	Blocks          []block
+}
+
+// block is one of the types below. Kind is how a page's template tells them apart.
+type block interface{ Kind() string }
+
+// cell is text in a line, made of spans.
+type cell []span
+
+// span is a run of text. At most one of the fields beside Text is set.
+type span struct {
+	Text string
+	// Ref is the anchor of another place in the report.
+	Ref string
+	// Badge is the class of a status: text in a frame, never colour alone.
+	Badge string
+	// Mono is for hashes and ids.
+	Mono   bool
+	Strong bool
+	// Free is other people's text in a line, Prose a text of theirs that may have lines.
+	Free, Prose bool
+	Bar         *bar
+	// Swatch is the fill that a bar's part has, before its name.
+	Swatch string
+}
+
+// bar is a row of a bar chart: parts from left to right out of Max, and a mark.
+type bar struct {
+	Label string
+	Parts []barPart
+	Max   float64
+	// Mark is where a target stands; negative for none.
+	Mark float64
+}
+
+type barPart struct {
+	Fill  string
+	Value float64
+}
+
+type (
+	heading struct{ ID, Text string }
+	para    struct {
+		Text  cell
+		Class string
+	}
+	list  struct{ Items []cell }
+	facts struct {
+		Items []fact
+		// Tiles shows figures large.
+		Tiles bool
+	}
+	fact struct {
+		Label string
+		Value cell
+		List  []cell
+	}
+	quotes struct{ Items []quote }
+	card   struct {
+		ID     string
+		Title  cell
+		Blocks []block
+	}
+	jumps struct {
+		Label string
+		Items []cell
+	}
+)
+
+// quote is a passage of evidence, with its place.
+type quote struct {
+	Text, Document, Place, Headings, Stance, Supports, SHA256, Score string
+}
+
+// table is rows under a head. A row's detail follows it in full width.
+type table struct {
+	Caption string
+	Columns []column
+	Rows    []row
+	// Empty says in words that there are no rows.
+	Empty string
+}
+
+type column struct {
+	Name string
+	// Width is a share of the whole: only the proportion between columns counts.
+	Width int
+	// Number is right-aligned.
+	Number bool
+	// Picture is a column of bars: formats without pictures leave it out.
+	Picture bool
+	Swatch  string
+}
+
+type row struct {
+	ID     string
+	Cells  []cell
+	Detail []block
+}
+
+func (heading) Kind() string { return "heading" }
+func (para) Kind() string    { return "para" }
+func (list) Kind() string    { return "list" }
+func (facts) Kind() string   { return "facts" }
+func (quotes) Kind() string  { return "quotes" }
+func (card) Kind() string    { return "card" }
+func (jumps) Kind() string   { return "jumps" }
+func (table) Kind() string   { return "table" }
+func (radar) Kind() string   { return "radar" }
+
+func plain(s string) cell                 { return cell{{Text: s}} }
+func free(s string) cell                  { return cell{{Text: s, Free: true}} }
+func prose(s string) cell                 { return cell{{Text: s, Prose: true}} }
+func mono(s string) cell                  { return cell{{Text: s, Mono: true}} }
+func badge(class, s string) cell          { return cell{{Text: s, Badge: class}} }
+func number(n int) cell                   { return plain(count(n)) }
+func (c cell) and(s ...span) cell         { return append(c, s...) }
+func say(class, text string) para         { return para{Text: plain(text), Class: class} }
+func (f *facts) add(label string, c cell) { f.Items = append(f.Items, fact{Label: label, Value: c}) }
+
+// addText adds a text of other people's, where there is any.
+func (f *facts) addText(label, text string) {
+	if text != "" {
+		f.add(label, prose(text))
+	}
+}
+
+// addList adds a list of other people's texts, where there are any.
+func (f *facts) addList(label string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	l := make([]cell, len(items))
+	for i, s := range items {
+		l[i] = prose(s)
+	}
+	f.Items = append(f.Items, fact{Label: label, List: l})
+}
+
+// Share is a column's part of the width in percent.
+func (t table) Share(c column) float64 {
+	sum := 0
+	for _, x := range t.Columns {
+		sum += max(x.Width, 1)
+	}
+	return float64(int(float64(max(c.Width, 1))/float64(sum)*10000)) / 100
+}
+
+// Details tells whether any row has a detail.
+func (t table) Details() bool {
+	for _, r := range t.Rows {
+		if len(r.Detail) > 0 {
+			return true
+		}
+	}
+	return false
+}

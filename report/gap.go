@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (v *view) gapSection() []block {
+	if v.Gap == nil {
+		return []block{say("empty", "No gap analysis has been drafted yet.")}
+	}
+	if len(v.Findings) == 0 {
+		return []block{say("empty", "The gap analysis has no findings: every control that was assessed is met, or excluded.")}
+	}
+	out := []block{
+		heading{v.anchors.add("gap", "severity"), "By severity and domain"}, v.severityTable(), v.domainSeverityTable(),
+		heading{v.anchors.add("gap", "index"), "Findings, worst first"}, v.findingIndex(),
+		heading{v.anchors.add("gap", "findings"), "Findings in full"},
+	}
+	for i := range v.Findings {
+		out = append(out, v.finding(i))
+	}
+	return out
+}
+
+// domainSeverityTable counts findings by domain and severity.
+func (v *view) domainSeverityTable() table {
+	t := table{Caption: "Findings by domain and severity", Columns: []column{{Name: "Domain", Width: 8}, {Name: "All", Width: 2, Number: true}}}
+	for _, s := range api.Severities {
+		t.Columns = append(t.Columns, column{Name: label(string(s)), Width: 3, Number: true})
+	}
+	by, all := map[string]map[api.Severity]int{}, map[string]int{}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if by[f.DomainCode] == nil {
+			by[f.DomainCode] = map[api.Severity]int{}
+		}
+		by[f.DomainCode][f.Severity]++
+		all[f.DomainCode]++
+	}
+	codes := sortedKeys(by)
+	slices.SortFunc(codes, catalog.Natural)
+	for _, d := range codes {
+		r := row{Cells: []cell{free(v.domain(d)), number(all[d])}}
+		for _, s := range api.Severities {
+			r.Cells = append(r.Cells, number(by[d][s]))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+func (v *view) findingIndex() table {
+	t := table{Caption: "Index of findings", Columns: []column{
+		{Name: "Severity", Width: 3}, {Name: "Control", Width: 9}, {Name: "Result", Width: 3}, {Name: "Kind of gap", Width: 3}, {Name: "Owner", Width: 3}, {Name: "Due", Width: 2},
+	}}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			badge(string(f.Severity), label(string(f.Severity))), v.controlCell(v.findingRef(i), f.ControlTitle),
+			plain(label(string(f.Result))), plain(label(f.GapType)), free(or(text(f.Owner), "–")), plain(or(date(f.DueDate), "–")),
+		}})
+	}
+	return t
+}
+
+func (v *view) finding(i int) card {
+	f := &v.Findings[i]
+	c := card{ID: v.ids.findings[i], Title: badge(string(f.Severity), label(string(f.Severity))).and(
+		span{Text: " "}, span{Text: strings.TrimSpace(or(f.ControlCode, "No control") + " " + f.ControlTitle), Free: true})}
+	var d facts
+	d.add("Result", plain(label(string(f.Result))+"; status: "+words(string(f.Status))+"; gap in "+or(words(f.GapType), "what is not stated")))
+	if codes := requirementText(f.RequirementCodes); codes != "" {
+		d.add("Requirements", free(codes))
+	}
+	d.addText("Condition", f.Condition)
+	d.addText("Criteria", f.Criteria)
+	d.addText("Cause", f.Cause)
+	d.addText("Effect", f.Effect)
+	d.addText("Recommendation", f.Recommendation)
+	d.addList("Missing elements", f.MissingElements)
+	d.addText("Why this severity", f.SeverityReason)
+	d.addText("Owner", text(f.Owner))
+	if f.DueDate != nil {
+		d.add("Due", plain(date(f.DueDate)))
+	}
+	d.addText("Note", text(f.Note))
+	if f.Source == "manual" {
+		d.add("Source", plain("added by a person"))
+	} else {
+		d.add("Confidence", plain(fmt.Sprintf("%.0f%%", f.Confidence*100)))
+	}
+	if !f.InCatalog {
+		d.add("Catalog", plain("the catalog has no control of this code"))
+	}
+	v.edited(&d, &f.Item)
+	c.Blocks = append(c.Blocks, d)
+	if len(f.Evidence) == 0 {
+		c.Blocks = append(c.Blocks, say("empty", "No passage of evidence was found for it."))
+	}
+	c.Blocks = append(c.Blocks, evidence(f.Evidence)...)
+	return c
+}

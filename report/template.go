@@ -1,0 +1,126 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// The templates that can be written.
+const (
+	ExecutiveSummary = "executive_summary"
+	Full             = "full"
+	SoA              = "soa"
+	GapAnalysis      = "gap_analysis"
+	Maturity         = "maturity"
+	POAM             = "poam"
+)
+
+// The formats that can be written.
+const (
+	FormatHTML     = "html"
+	FormatJSON     = "json"
+	FormatMarkdown = "md"
+	FormatCSV      = "csv"
+)
+
+// part is a section of a report.
+type part string
+
+const (
+	partSummary   part = "summary"
+	partScope     part = "scope"
+	partCoverage  part = "coverage"
+	partSoA       part = "soa"
+	partGap       part = "gap-analysis"
+	partMaturity  part = "maturity"
+	partPOAM      part = "poam"
+	partDocuments part = "documents"
+	partApprovals part = "approvals"
+	partBasis     part = "basis"
+)
+
+// templateKind is what a template shows, in order, and whose items it tells.
+type templateKind struct {
+	name, title string
+	parts       []part
+	gates       []api.Gate
+	csv         bool
+}
+
+var templates = []templateKind{
+	{ExecutiveSummary, "Executive summary",
+		[]part{partSummary, partCoverage, partBasis}, api.Gates, false},
+	{Full, "Assessment report",
+		[]part{partSummary, partCoverage, partScope, partSoA, partGap, partMaturity, partPOAM, partDocuments, partApprovals, partBasis}, api.Gates, false},
+	{SoA, "Statement of Applicability",
+		[]part{partScope, partCoverage, partSoA, partDocuments, partApprovals, partBasis}, []api.Gate{api.GateSoA}, true},
+	{GapAnalysis, "Gap analysis",
+		[]part{partGap, partDocuments, partApprovals, partBasis}, []api.Gate{api.GateGapAnalysis}, true},
+	{Maturity, "Maturity assessment",
+		[]part{partMaturity, partDocuments, partApprovals, partBasis}, []api.Gate{api.GateMaturity}, true},
+	{POAM, "Plan of action and milestones",
+		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, true},
+}
+
+// templateNamed is the template of that name; false for none.
+func templateNamed(name string) (templateKind, bool) {
+	i := slices.IndexFunc(templates, func(t templateKind) bool { return t.name == name })
+	if i < 0 {
+		return templateKind{}, false
+	}
+	return templates[i], true
+}
+
+func (t templateKind) shows(p part) bool { return slices.Contains(t.parts, p) }
+
+func (t templateKind) tells(g api.Gate) bool { return slices.Contains(t.gates, g) }
+
+func (t templateKind) formats() []string {
+	if t.csv {
+		return []string{FormatHTML, FormatJSON, FormatMarkdown, FormatCSV}
+	}
+	return []string{FormatHTML, FormatJSON, FormatMarkdown}
+}
+
+// Supported is nil where the template can be written in the format, else a
+// VALIDATION_ERROR that names what can.
+func Supported(template, format string) error {
+	t, ok := templateNamed(template)
+	if !ok {
+		names := make([]string, len(templates))
+		for i, t := range templates {
+			names[i] = t.name
+		}
+		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(names, ", "))
+	}
+	if !slices.Contains(t.formats(), format) {
+		return api.Invalid("format", "the template %s can't be written as %q; choose one of %s", template, format, strings.Join(t.formats(), ", "))
+	}
+	return nil
+}
+
+// ContentType is the media type of a format; for an unknown one that of plain bytes.
+func ContentType(format string) string {
+	switch format {
+	case FormatHTML:
+		return "text/html; charset=utf-8"
+	case FormatJSON:
+		return "application/json"
+	case FormatMarkdown:
+		return "text/markdown; charset=utf-8"
+	case FormatCSV:
+		return "text/csv; charset=utf-8; header=present"
+	}
+	return "application/octet-stream"
+}
+
+// Extension is the end of a file name in the format, with its dot; empty for an unknown one.
+func Extension(format string) string {
+	switch format {
+	case FormatHTML, FormatJSON, FormatMarkdown, FormatCSV:
+		return "." + format
+	}
+	return ""
+}

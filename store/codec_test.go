@@ -1,0 +1,116 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+func TestCodec(t *testing.T) {
+	c := jsonCodec[control]()
+	for _, n := range []int{0, 1, packFrom - 60, packFrom, 10 * packFrom, 1 << 20} {
+		in := control{Code: "A", Text: strings.Repeat("policy ", n/7)}
+		b, err := c.marshal(&in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if packed := b[0]&markPacked != 0; packed != (n >= packFrom) {
+			t.Errorf("%d bytes: compressed is %v", n, packed)
+		}
+		var out control
+		is(t, "unmarshal", c.unmarshal(b, &out), nil)
+		if out.Text != in.Text {
+			t.Errorf("%d bytes came back otherwise", n)
+		}
+	}
+	noise := make([]byte, 4*packFrom)
+	r := rand.NewChaCha8([32]byte{1})
+	_, _ = r.Read(noise)
+	b, err := pack(markOwn, noise)
+	if err != nil || b[0] != markOwn || !bytes.Equal(b[1:], noise) {
+		t.Errorf("what doesn't compress is not kept as it is: %v", err)
+	}
+	_, err = pack(markJSON, make([]byte, maxRecord+1))
+	is(t, "a record too large", err, ErrTooLarge)
+	big := make([]byte, kv.MaxValue)
+	_, _ = r.Read(big)
+	_, err = pack(markJSON, big)
+	is(t, "noise too large", err, ErrTooLarge)
+	for _, bad := range [][]byte{
+		nil, {}, {0x7F, '{', '}'}, {markJSON}, {markJSON, '{'}, {markJSON, '{', '}', '}'}, {markOwn, 1},
+		{markJSON | markPacked}, {markJSON | markPacked, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}, {markJSON | markPacked, 5, 0},
+	} {
+		is(t, "damaged record", c.unmarshal(bad, &control{}), ErrCorrupt)
+	}
+}
+
+// vector is a record with a codec of its own.
+type vector struct {
+	ID     int64
+	Values []float32
+}
+
+var vectors = NewTable("vectors", func(v *vector) Key { return K(v.ID) },
+	Codec(func(v *vector) ([]byte, error) {
+		return binary.Append(binary.AppendVarint(nil, v.ID), binary.LittleEndian, v.Values)
+	}, func(b []byte, v *vector) error {
+		id, n := binary.Varint(b)
+		v.ID, v.Values = id, make([]float32, (len(b)-n)/4)
+		_, err := binary.Decode(b[n:], binary.LittleEndian, v.Values)
+		return err
+	}))
+
+func TestOwnCodec(t *testing.T) {
+	o := options(t.TempDir())
+	o.Schema = Schema{Tables: []AnyTable{vectors}}
+	db := open(t, o)
+	update(t, db, func(tx *Tx) error {
+		is(t, "Put", vectors.Put(tx, &vector{7, []float32{1, -0.5, math.MaxFloat32}}), nil)
+		// As it was before the table had a codec.
+		return tx.kv.Put("vectors", K(8).b, []byte("\x01{\"ID\":8,\"Values\":[2]}"))
+	})
+	view(t, db, func(tx *Tx) error {
+		v, err := vectors.Get(tx, 7)
+		if is(t, "Get", err, nil); len(v.Values) != 3 || v.Values[1] != -0.5 {
+			t.Errorf("got %v", v)
+		}
+		v, err = vectors.Get(tx, 8)
+		if is(t, "Get of JSON", err, nil); v.Values[0] != 2 {
+			t.Errorf("got %v", v)
+		}
+		raw, err := tx.kv.Get("vectors", K(7).b)
+		if is(t, "Get", err, nil); len(raw) != 1+1+3*4 {
+			t.Errorf("%d bytes are stored", len(raw))
+		}
+		return nil
+	})
+}
+
+func FuzzUnpack(f *testing.F) {
+	packed, err := pack(markJSON, bytes.Repeat([]byte("abc "), 1000))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed)
+	f.Add([]byte{markJSON, '{', '}'})
+	f.Add([]byte{markOwn | markPacked, 0x80, 0x80, 0x80, 0x40})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		mark, plain, err := unpack(b)
+		if err != nil {
+			is(t, "unpack", err, ErrCorrupt)
+			return
+		}
+		again, err := pack(mark, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, p, err := unpack(again); err != nil || m != mark || !bytes.Equal(p, plain) {
+			t.Fatalf("pack and unpack differ: %v", err)
+		}
+	})
+}

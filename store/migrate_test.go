@@ -1,0 +1,318 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The old form of a person: one name, and no index. These are its bytes as the
+// first program wrote them.
+var oldPeople = map[string]string{
+	"p1": "\x01" + `{"id":"p1","name":"Ada Lovelace"}`,
+	"p2": "\x01" + `{"id":"p2","name":"Plato"}`,
+	"p3": "\x01" + `{"id":"p3","name":""}`,
+}
+
+type oldPerson struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type person struct {
+	ID    string `json:"id"`
+	First string `json:"first"`
+	Last  string `json:"last"`
+}
+
+func oldSchema() Schema {
+	return Schema{Tables: []AnyTable{
+		NewTable("persons", func(p *oldPerson) Key { return K(p.ID) }),
+		NewTable("leftovers", func(p *oldPerson) Key { return K(p.ID) }),
+	}}
+}
+
+func splitNames(old []byte) ([]byte, error) {
+	var o oldPerson
+	if err := json.Unmarshal(old, &o); err != nil {
+		return nil, err
+	}
+	if o.Name == "" {
+		return nil, nil
+	}
+	first, last, _ := strings.Cut(o.Name, " ")
+	return json.Marshal(person{ID: o.ID, First: first, Last: last})
+}
+
+func newSchema(people *Table[person], after func(*Tx) error) Schema {
+	return Schema{
+		Tables: []AnyTable{people},
+		Migrations: []Migration{
+			{Version: 1, Name: "persons are people", Apply: func(_ context.Context, tx *Tx) error {
+				return errors.Join(tx.DropTable("leftovers"), tx.RenameTable("persons", "people"))
+			}},
+			{Version: 3, Name: "split names", Apply: func(_ context.Context, tx *Tx) error {
+				return errors.Join(tx.Rewrite("people", splitNames), after(tx))
+			}},
+		},
+	}
+}
+
+func newPeople() *Table[person] {
+	return NewTable("people", func(p *person) Key { return K(p.ID) },
+		Unique("by_first", func(p *person) []Key { return []Key{K(p.First)} }))
+}
+
+// oldDatabase makes a folder as the first program left it.
+func oldDatabase(t *testing.T) Options {
+	t.Helper()
+	o := options(t.TempDir())
+	o.Schema = oldSchema()
+	db := open(t, o)
+	update(t, db, func(tx *Tx) error {
+		for id, b := range oldPeople {
+			if err := tx.kv.Put("persons", K(id).b, []byte(b)); err != nil {
+				return err
+			}
+		}
+		return tx.kv.Put("leftovers", K("x").b, []byte("\x01{}"))
+	})
+	is(t, "Close", db.Close(), nil)
+	return o
+}
+
+func nothing(*Tx) error { return nil }
+
+func TestMigration(t *testing.T) {
+	old := oldDatabase(t)
+	people := newPeople()
+	o := old
+	o.Schema = newSchema(people, nothing)
+	db := open(t, o)
+	if db.SchemaVersion() != 3 {
+		t.Errorf("the version is %d", db.SchemaVersion())
+	}
+	view(t, db, func(tx *Tx) error {
+		same(t, "people", collect(t, people.Scan(tx), func(p person) string { return p.First + "|" + p.Last }), "Ada|Lovelace", "Plato|")
+		p, err := people.By("by_first").Get(tx, "Plato")
+		if is(t, "by the new index", err, nil); p.ID != "p2" {
+			t.Errorf("got %+v", p)
+		}
+		checkIndexes(t, tx, people)
+		names, err := tx.kv.Tables()
+		same(t, "tables", names, "_meta", "people", "people.by_first")
+		return err
+	})
+	is(t, "Close", db.Close(), nil)
+
+	backups, err := filepath.Glob(filepath.Join(old.Dir, dirBackups, "*"))
+	if is(t, "Glob", err, nil); len(backups) != 1 || filepath.Base(backups[0]) != "20261120T090000.000Z-before-schema-3.backup" {
+		t.Fatalf("backups: %v", backups)
+	}
+	_, err = Open(t.Context(), old)
+	var newer *NewerError
+	if is(t, "the old program", err, ErrNewer); !errors.As(err, &newer) || newer.Database != 3 || newer.Program != 0 {
+		t.Errorf("got %v", err)
+	}
+	db = open(t, o) // nothing to do: no second backup
+	is(t, "Close", db.Close(), nil)
+	again, _ := filepath.Glob(filepath.Join(old.Dir, dirBackups, "*"))
+	if len(again) != 1 {
+		t.Errorf("backups after opening again: %v", again)
+	}
+
+	// The way back.
+	m, err := Restore(t.Context(), backups[0], old)
+	if is(t, "Restore", err, nil); m.Schema != 0 || m.Blobs {
+		t.Errorf("manifest %+v", m)
+	}
+	db = open(t, old)
+	view(t, db, func(tx *Tx) error {
+		for id, want := range oldPeople {
+			b, err := tx.kv.Get("persons", K(id).b)
+			if err != nil || string(b) != want {
+				t.Errorf("%s: got %q, %v", id, b, err)
+			}
+		}
+		return nil
+	})
+}
+
+func TestFailedMigration(t *testing.T) {
+	old := oldDatabase(t)
+	fail := errors.New("no")
+	for name, o := range map[string]Schema{
+		"its own error": newSchema(newPeople(), func(*Tx) error { return fail }),
+		"an index that can't be": newSchema(NewTable("people", func(p *person) Key { return K(p.ID) },
+			Unique("by_one", func(*person) []Key { return []Key{K(1)} })), nothing),
+		"a table forgotten": {Migrations: []Migration{step(1)}},
+	} {
+		opts := old
+		opts.Dir = t.TempDir()
+		b, err := os.ReadFile(filepath.Join(old.Dir, fileDatabase))
+		is(t, "ReadFile", err, nil)
+		is(t, "WriteFile", os.WriteFile(filepath.Join(opts.Dir, fileDatabase), b, 0o600), nil)
+		opts.Schema = o
+		if _, err := Open(t.Context(), opts); err == nil {
+			t.Fatalf("%s: no error", name)
+		} else if !strings.Contains(err.Error(), "the database stays at") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		// The steps before stay done, the failed one left nothing.
+		db := open(t, func() Options {
+			opts.Schema = newSchema(newPeople(), nothing)
+			return opts
+		}())
+		if db.SchemaVersion() != 3 {
+			t.Errorf("%s: version %d", name, db.SchemaVersion())
+		}
+	}
+}
+
+// A new index is built, a gone one dropped, without a migration.
+func TestIndexesSettle(t *testing.T) {
+	o := options(t.TempDir())
+	key := func(c *control) Key { return K(c.Code) }
+	byDomain := func(c *control) []Key { return []Key{K(c.Domain)} }
+	first := NewTable("controls", key, Index("by_old", byDomain), Index("by_domain", byDomain))
+	o.Schema = Schema{Tables: []AnyTable{first}}
+	db := open(t, o)
+	update(t, db, func(tx *Tx) error {
+		return errors.Join(first.Put(tx, &control{Code: "a", Domain: "x"}), first.Put(tx, &control{Code: "b", Domain: "y"}))
+	})
+	is(t, "Close", db.Close(), nil)
+
+	second := NewTable("controls", key, Unique("by_domain", byDomain), Index("by_new", byDomain))
+	o.Schema = Schema{Tables: []AnyTable{second}}
+	db = open(t, o)
+	view(t, db, func(tx *Tx) error {
+		checkIndexes(t, tx, second)
+		c, err := second.By("by_domain").Get(tx, "y")
+		if is(t, "Get", err, nil); c.Code != "b" {
+			t.Errorf("got %+v", c)
+		}
+		names, err := tx.kv.Tables()
+		same(t, "tables", names, "_meta", "controls", "controls.by_domain", "controls.by_new")
+		return err
+	})
+}
+
+func TestBackup(t *testing.T) {
+	o := options(t.TempDir())
+	db := open(t, o)
+	fillControls(t, db, 500)
+	large := bytes.Repeat([]byte("evidence "), 100_000)
+	blob, err := db.Blobs().Put(t.Context(), bytes.NewReader(large), 1<<30)
+	is(t, "Put", err, nil)
+	path := filepath.Join(t.TempDir(), "today.backup")
+	// While it is in use.
+	view(t, db, func(*Tx) error { return db.Backup(t.Context(), path) })
+	is(t, "over another", db.Backup(t.Context(), path), ErrExists)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	is(t, "cancelled", db.Backup(ctx, path+"2"), context.Canceled)
+	left, err := os.ReadDir(filepath.Dir(path))
+	if is(t, "ReadDir", err, nil); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	same(t, "tmp", files(t, db, dirTemp))
+
+	// Later changes are not in it.
+	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
+	is(t, "Delete", db.Blobs().Delete(blob.SHA256), nil)
+	_, err = Restore(t.Context(), path, o)
+	is(t, "Restore while open", err, ErrLocked)
+	is(t, "Close", db.Close(), nil)
+
+	check := func(o Options) {
+		t.Helper()
+		db := open(t, o)
+		defer db.Close()
+		view(t, db, func(tx *Tx) error {
+			n, err := controls.Count(tx)
+			if n != 500 {
+				t.Errorf("%d controls", n)
+			}
+			checkIndexes(t, tx, controls)
+			return err
+		})
+		if read(t, db, blob.SHA256) != string(large) {
+			t.Error("the blob is another")
+		}
+		same(t, "tmp", files(t, db, dirTemp))
+	}
+	elsewhere := options(filepath.Join(t.TempDir(), "new", "folder"))
+	m, err := Restore(t.Context(), path, elsewhere)
+	if is(t, "Restore", err, nil); !m.Blobs || !m.Created.Equal(day) {
+		t.Errorf("manifest %+v", m)
+	}
+	check(elsewhere)
+
+	_, err = Restore(t.Context(), path, o)
+	is(t, "Restore over", err, nil)
+	check(o)
+	aside := filepath.Join(o.Dir, dirBackups, "20261120T090000.000Z-before-restore.db")
+	if _, err := os.Stat(aside); err != nil {
+		t.Errorf("the replaced database is gone: %v", err)
+	}
+
+	// Over a database that is damaged, which is why people restore.
+	is(t, "Truncate", os.Truncate(filepath.Join(elsewhere.Dir, fileDatabase), 9000), nil)
+	_, err = Restore(t.Context(), path, elsewhere)
+	is(t, "Restore over damage", err, nil)
+	check(elsewhere)
+}
+
+// Whatever is wrong with a backup, the folder stays as it was.
+func TestRestoreRefuses(t *testing.T) {
+	o := options(t.TempDir())
+	db := open(t, o)
+	fillControls(t, db, 50)
+	_, err := db.Blobs().Put(t.Context(), strings.NewReader("evidence"), 100)
+	is(t, "Put", err, nil)
+	path := filepath.Join(t.TempDir(), "b")
+	is(t, "Backup", db.Backup(t.Context(), path), nil)
+	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
+	is(t, "Close", db.Close(), nil)
+	whole, err := os.ReadFile(path)
+	is(t, "ReadFile", err, nil)
+	try := func(name string, b []byte) {
+		t.Helper()
+		is(t, "WriteFile", os.WriteFile(path, b, 0o600), nil)
+		if _, err := Restore(t.Context(), path, o); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	for i := 0; i < len(whole); i += 1 + len(whole)/25 {
+		try("cut short", whole[:i])
+		flipped := bytes.Clone(whole)
+		flipped[i] ^= 0x10
+		try("a bit flipped", flipped)
+	}
+	try("something else", []byte("PK\x03\x04 hello"))
+
+	is(t, "WriteFile", os.WriteFile(path, whole, 0o600), nil)
+	db = open(t, o)
+	view(t, db, func(tx *Tx) error {
+		has, err := controls.Has(tx, "later")
+		if !has {
+			t.Error("a refused restore changed the database")
+		}
+		return err
+	})
+	same(t, "tmp", files(t, db, dirTemp))
+	same(t, "backups", files(t, db, dirBackups))
+
+	newer := options(t.TempDir())
+	newer.Schema.Migrations = []Migration{step(5)}
+	db = open(t, newer)
+	future := filepath.Join(t.TempDir(), "future")
+	is(t, "Backup", db.Backup(t.Context(), future), nil)
+	_, err = Restore(t.Context(), future, options(t.TempDir()))
+	is(t, "a newer backup", err, ErrNewer)
+}
