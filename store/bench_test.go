@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -86,4 +88,24 @@ func BenchmarkKey(b *testing.B) {
 	for b.Loop() {
 		_ = K("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", "by_name", 7)
 	}
+}
+
+// A start looks through the whole file.
+func BenchmarkOpen(b *testing.B) {
+	o := options(b.TempDir())
+	db := open(b, o)
+	for i := range 20 {
+		update(b, db, func(tx *Tx) error { return insertMany(tx, 1500*i, 1500) })
+	}
+	var size int64
+	for b.Loop() {
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+		db = open(b, o)
+	}
+	if info, err := os.Stat(filepath.Join(o.Dir, fileDatabase)); err == nil {
+		size = info.Size()
+	}
+	b.ReportMetric(float64(size)/(1<<20), "MB")
 }

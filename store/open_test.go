@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/kv"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -154,4 +157,39 @@ func TestTx(t *testing.T) {
 	is(t, "a key too long", db.Update(t.Context(), func(tx *Tx) error {
 		return controls.Put(tx, &control{Code: long})
 	}), ErrTooLarge)
+}
+
+// The store over a driver that was opened by somebody else, without service.db.
+func TestGivenDriver(t *testing.T) {
+	o := options(t.TempDir())
+	path := filepath.Join(t.TempDir(), "other.db")
+	for round := range 2 {
+		d, err := bolt.Open(t.Context(), path, bolt.Options{})
+		is(t, "opening the driver", err, nil)
+		o.Driver = d
+		db := open(t, o)
+		fillControls(t, db, 10*(1-round))
+		view(t, db, func(tx *Tx) error {
+			n, err := controls.Count(tx)
+			if n != 10 {
+				t.Errorf("round %d: %d controls", round, n)
+			}
+			return err
+		})
+		is(t, "Close", db.Close(), nil)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, fileDatabase)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("service.db: %v", err)
+	}
+	if _, err := Restore(t.Context(), path, o); err == nil {
+		t.Error("restored over a driver that isn't ours")
+	}
+	// A store that doesn't open closes the driver it was given.
+	d, err := bolt.Open(t.Context(), path, bolt.Options{})
+	is(t, "opening the driver", err, nil)
+	_, err = Open(t.Context(), Options{Driver: d})
+	if err == nil {
+		t.Error("opened without a folder")
+	}
+	is(t, "View", d.View(t.Context(), func(kv.KV) error { return nil }), ErrClosed)
 }

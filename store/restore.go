@@ -64,7 +64,7 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer z.Close()
-	r := restorer{tar: tar.NewReader(z), o: o, database: filepath.Join(o.Dir, dirTemp, o.NewID())}
+	r := restorer{all: z, tar: tar.NewReader(z), o: o, database: filepath.Join(o.Dir, dirTemp, o.NewID())}
 	defer os.Remove(r.database)
 	if err := r.run(ctx); err != nil {
 		return r.manifest, err
@@ -115,6 +115,7 @@ func setAside(target string, o Options) error {
 }
 
 type restorer struct {
+	all      io.Reader // what tar reads
 	tar      *tar.Reader
 	o        Options
 	database string // where the database goes first
@@ -143,7 +144,9 @@ func (r *restorer) run(ctx context.Context) error {
 		}
 		name, err := r.next("")
 		if errors.Is(err, io.EOF) {
-			return nil
+			// The checksum comes after all that tar wants.
+			_, err := io.Copy(io.Discard, r.all)
+			return damaged(err)
 		}
 		if err != nil {
 			return err

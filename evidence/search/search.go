@@ -169,7 +169,7 @@ func (x *Index) best(ctx context.Context, q Query, ground Background, coverage [
 	var t top
 	offer := func(n int, cosine float32) {
 		s := &x.slots[n]
-		if !s.live || allowed != nil && !allowed(s) {
+		if !s.live || allowed != nil && !allowed(n) {
 			return
 		}
 		c := candidate{slot: int32(n), cosine: cosine, held: held[int32(n)], id: s.ID}
@@ -183,7 +183,7 @@ func (x *Index) best(ctx context.Context, q Query, ground Background, coverage [
 		}
 		t.offer(c, q.TopK)
 	}
-	if err := x.visit(ctx, q, allowed != nil, coverage, held, offer); err != nil {
+	if err := x.visit(ctx, q, allowed, coverage, held, offer); err != nil {
 		return nil, err
 	}
 	for i := range t {
@@ -196,14 +196,14 @@ func (x *Index) best(ctx context.Context, q Query, ground Background, coverage [
 // visit offers every passage that could be among the best, with its closeness:
 // all of them by flat scan, or in a small index without filters the ones that
 // chromem finds nearest and those that share a word.
-func (x *Index) visit(ctx context.Context, q Query, filtered bool, coverage []float32, held map[int32]int, offer func(n int, cosine float32)) error {
+func (x *Index) visit(ctx context.Context, q Query, allowed func(n int) bool, coverage []float32, held map[int32]int, offer func(n int, cosine float32)) error {
 	if q.Vector == nil || x.vectors.dims == 0 {
 		for n := range x.slots {
 			offer(n, 0)
 		}
 		return ctx.Err()
 	}
-	if !filtered && len(x.place) < x.options.FlatFrom {
+	if allowed == nil && len(x.place) < x.options.FlatFrom {
 		// Words move a passage by at most wordsWorth deviations, but those that
 		// share none can only be overtaken: the nearest TopK of them suffice.
 		ids, sure, err := x.nearestIDs(ctx, q)
@@ -224,7 +224,7 @@ func (x *Index) visit(ctx context.Context, q Query, filtered bool, coverage []fl
 		}
 	}
 	cosines := make([]float32, len(x.slots))
-	if err := x.vectors.closeness(ctx, q.Vector, cosines); err != nil {
+	if err := x.vectors.closeness(ctx, q.Vector, cosines, allowed); err != nil {
 		return err
 	}
 	for n, c := range cosines {
@@ -249,7 +249,8 @@ func (x *Index) nearestIDs(ctx context.Context, q Query) (ids []string, sure boo
 	return ids, kth-last > rounding, nil
 }
 
-func (x *Index) filter(q Query) func(*slot) bool {
+// filter says which slots a query may find; nil: all.
+func (x *Index) filter(q Query) func(n int) bool {
 	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 {
 		return nil
 	}
@@ -257,7 +258,8 @@ func (x *Index) filter(q Query) func(*slot) bool {
 	for _, id := range q.DocumentIDs {
 		documents[id] = true
 	}
-	return func(s *slot) bool {
+	return func(n int) bool {
+		s := &x.slots[n]
 		return (q.AssessmentID == "" || s.AssessmentID == q.AssessmentID) &&
 			(q.Category == "" || s.Category == q.Category) &&
 			(len(documents) == 0 || documents[s.DocumentID])

@@ -30,7 +30,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(fmt.Sprintf("%d/flat scan alone", n), func(b *testing.B) {
 			to := make([]float32, n)
 			for b.Loop() {
-				if err := x.vectors.closeness(context.Background(), vector, to); err != nil {
+				if err := x.vectors.closeness(context.Background(), vector, to, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

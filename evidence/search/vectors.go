@@ -65,8 +65,9 @@ func (f *flat) row(n int) []float32 {
 	return f.blocks[n/blockRows][at : at+f.dims : at+f.dims]
 }
 
-// closeness sets to[n] to the cosine of v and the vector at slot n, for all.
-func (f *flat) closeness(ctx context.Context, v, to []float32) error {
+// closeness sets to[n] to the cosine of v and the vector at slot n, for every
+// slot that is wanted; nil wants all.
+func (f *flat) closeness(ctx context.Context, v, to []float32, wanted func(n int) bool) error {
 	var wg sync.WaitGroup
 	step := min(runtime.GOMAXPROCS(0), 8)
 	for w := range step {
@@ -75,6 +76,9 @@ func (f *flat) closeness(ctx context.Context, v, to []float32) error {
 				from := b * blockRows
 				rows := min(blockRows, f.count-from)
 				for i := range rows {
+					if wanted != nil && !wanted(from+i) {
+						continue
+					}
 					to[from+i] = dot(v, f.blocks[b][i*f.dims:(i+1)*f.dims])
 				}
 			}

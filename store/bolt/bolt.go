@@ -63,7 +63,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	info, err := os.Stat(path)
 	fresh := errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
 	if !fresh {
-		if err := checkLength(ctx, path, o.LockTimeout); err != nil {
+		if err := sound(ctx, path, o.LockTimeout); err != nil {
 			return nil, err
 		}
 	}
@@ -86,27 +86,6 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	db := &DB{bolt: b, path: path, log: o.Logger, writer: make(chan struct{}, 1), closed: make(chan struct{})}
 	db.writer <- struct{}{}
 	return db, nil
-}
-
-// checkLength refuses a file that is shorter than its own header says. Opened
-// for writing, such a file kills the process with a bus error; opened for
-// reading, nothing behind the header is touched.
-func checkLength(ctx context.Context, path string, wait time.Duration) error {
-	b, err := open(ctx, path, wait, &bbolt.Options{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return b.View(func(tx *bbolt.Tx) error {
-		if info.Size() < tx.Size() {
-			return fmt.Errorf("%w: %s has %d bytes of %d; restore a backup", kv.ErrCorrupt, path, info.Size(), tx.Size())
-		}
-		return nil
-	})
 }
 
 // open waits for the lock in short steps, to see ctx between them.
@@ -286,31 +265,4 @@ func (db *DB) Close() error {
 		err = explain(db.path, db.bolt.Close())
 	})
 	return err
-}
-
-// Check reads every page of the file and returns kv.ErrCorrupt where they don't
-// fit together. Nobody else may have it open.
-func Check(ctx context.Context, path string) (err error) {
-	if err := checkLength(ctx, path, lockStep); err != nil {
-		return err
-	}
-	b, err := open(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %s: %v", kv.ErrCorrupt, path, p)
-		}
-	}()
-	return b.View(func(tx *bbolt.Tx) error {
-		var first error
-		for err := range tx.Check() { // read to its end, or its goroutine stays
-			if first == nil {
-				first = fmt.Errorf("%w: %s: %w", kv.ErrCorrupt, path, err)
-			}
-		}
-		return first
-	})
 }

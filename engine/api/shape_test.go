@@ -1,0 +1,44 @@
+package api_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// Lists and maps are never null, however deep; optional values may be.
+func TestNeverNull(t *testing.T) {
+	v := &api.List[api.SoAItem]{Data: []api.SoAItem{{Evidence: []api.Evidence{{}}}}}
+	api.NeverNull(v)
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"heading_path":[]`, `"inclusion_reasons":[]`, `"requirement_codes":{}`, `"owner":null`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("no %s in %s", want, b)
+		}
+	}
+}
+
+// A PATCH tells an absent field from a null one.
+func TestOpt(t *testing.T) {
+	var in struct {
+		A, B, C api.Opt[string]
+	}
+	if err := json.Unmarshal([]byte(`{"A": null, "B": "x"}`), &in); err != nil {
+		t.Fatal(err)
+	}
+	if !in.A.Set || in.A.Value != nil || !in.B.Set || *in.B.Value != "x" || in.C.Set {
+		t.Errorf("%+v", in)
+	}
+	b, err := json.Marshal(struct {
+		A api.Opt[string] `json:"a,omitzero"`
+		B api.Opt[string] `json:"b,omitzero"`
+	}{B: api.Some("y")})
+	if err != nil || string(b) != `{"b":"y"}` {
+		t.Errorf("%s, %v", b, err)
+	}
+}

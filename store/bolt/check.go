@@ -1,0 +1,252 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// bbolt trusts its file: a page that makes no sense ends the process, from a
+// goroutine of bbolt's where nothing can be recovered. So a file is looked
+// through before bbolt may write to it. The form, in the machine's byte order:
+//
+//	page    id 8, flags 2, count 2, overflow 4: the pages that follow and belong to it
+//	meta    pages 0 and 1: magic 4, version 4, page size 4, flags 4, root 8, sequence 8,
+//	        freelist 8, pages in use 8, transaction 8, FNV-1a of all before 8
+//	branch  elements: position 4 (from the element), key size 4, page 8
+//	leaf    elements: flags 4, position 4, key size 4, value size 4; key, value
+//	bucket  a leaf element with flag 1, the value: root 8, sequence 8,
+//	        and a whole leaf page where the root is 0
+const (
+	pageHeader  = 16
+	elementSize = 16
+	metaSize    = 64
+	bucketSize  = 16
+
+	flagBranch = 0x01
+	flagLeaf   = 0x02
+	flagBucket = 0x01
+)
+
+// sound refuses a file whose pages don't hold together with kv.ErrCorrupt. It
+// does not judge values: nothing in the file says what they were.
+func sound(ctx context.Context, path string, wait time.Duration) error {
+	// For reading, bbolt looks at no more than the two meta pages, and holds
+	// the lock meanwhile.
+	b, err := open(ctx, path, wait, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	w := walker{ctx: ctx, file: f, pageSize: int64(b.Info().PageSize)}
+	if err := w.walk(info.Size()); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
+	}
+	return nil
+}
+
+type walker struct {
+	ctx      context.Context
+	file     io.ReaderAt
+	pageSize int64
+	pages    uint64 // in use, from the meta page
+	seen     []bool // page is part of something already
+	buffer   []byte
+}
+
+var native = binary.NativeEndian
+
+func (w *walker) walk(size int64) error {
+	root, err := w.meta()
+	if err != nil {
+		return err
+	}
+	if have := uint64(size / w.pageSize); w.pages > have {
+		return fmt.Errorf("it was cut short: %d pages of %d", have, w.pages)
+	}
+	w.seen = make([]bool, w.pages)
+	w.seen[0], w.seen[1] = true, true
+	return w.tree(root)
+}
+
+// meta reads the newer of the two meta pages that is whole.
+func (w *walker) meta() (root uint64, err error) {
+	newest, found := uint64(0), false
+	for page := range int64(2) {
+		b := make([]byte, metaSize)
+		if _, err := w.file.ReadAt(b, page*w.pageSize+pageHeader); err != nil {
+			return 0, err
+		}
+		h := fnv.New64a()
+		_, _ = h.Write(b[:56]) // a hash takes everything
+		if tx := native.Uint64(b[48:]); h.Sum64() == native.Uint64(b[56:]) && (!found || tx > newest) {
+			newest, found = tx, true
+			root, w.pages = native.Uint64(b[16:]), native.Uint64(b[40:])
+		}
+	}
+	if !found || w.pages < 2 {
+		return 0, fmt.Errorf("it has no whole header")
+	}
+	return root, nil
+}
+
+// tree looks through all pages below one, each of which must be met once.
+func (w *walker) tree(id uint64) error {
+	todo := []uint64{id}
+	for len(todo) > 0 {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		id := todo[len(todo)-1]
+		b, err := w.page(id)
+		if err != nil {
+			return err
+		}
+		below, err := children(b)
+		if err != nil {
+			return fmt.Errorf("page %d: %w", id, err)
+		}
+		todo = append(todo[:len(todo)-1], below...)
+	}
+	return nil
+}
+
+// page reads a page with its overflow, into the buffer of the page before.
+func (w *walker) page(id uint64) ([]byte, error) {
+	if id < 2 || id >= w.pages {
+		return nil, fmt.Errorf("page %d is named and does not exist", id)
+	}
+	w.buffer = slices.Grow(w.buffer[:0], int(w.pageSize))[:w.pageSize]
+	if _, err := w.file.ReadAt(w.buffer, int64(id)*w.pageSize); err != nil {
+		return nil, err
+	}
+	if own := native.Uint64(w.buffer); own != id {
+		return nil, fmt.Errorf("page %d has the number %d", id, own)
+	}
+	n := 1 + uint64(native.Uint32(w.buffer[12:]))
+	if n > w.pages-id {
+		return nil, fmt.Errorf("page %d is longer than the file", id)
+	}
+	for i := id; i < id+n; i++ {
+		if w.seen[i] {
+			return nil, fmt.Errorf("page %d is used twice", i)
+		}
+		w.seen[i] = true
+	}
+	if n == 1 {
+		return w.buffer, nil
+	}
+	w.buffer = slices.Grow(w.buffer, int(n-1)*int(w.pageSize))[:int(n)*int(w.pageSize)]
+	_, err := w.file.ReadAt(w.buffer[w.pageSize:], int64(id+1)*w.pageSize)
+	return w.buffer, err
+}
+
+// children checks a page of the tree and returns the pages it names.
+func children(b []byte) (below []uint64, err error) {
+	if len(b) < pageHeader {
+		return nil, fmt.Errorf("it is too short")
+	}
+	flags, count := native.Uint16(b[8:]), int(native.Uint16(b[10:]))
+	if flags != flagBranch && flags != flagLeaf {
+		return nil, fmt.Errorf("it is of no known kind (%#x)", flags)
+	}
+	if flags == flagBranch && count == 0 {
+		return nil, fmt.Errorf("it is a branch to nowhere")
+	}
+	if pageHeader+count*elementSize > len(b) {
+		return nil, fmt.Errorf("%d elements don't fit", count)
+	}
+	var last []byte
+	for i := range count {
+		at := pageHeader + i*elementSize
+		e := b[at : at+elementSize]
+		var pos, keySize, valueSize uint64
+		if flags == flagBranch {
+			pos, keySize = uint64(native.Uint32(e)), uint64(native.Uint32(e[4:]))
+			below = append(below, native.Uint64(e[8:]))
+		} else {
+			pos, keySize, valueSize = uint64(native.Uint32(e[4:])), uint64(native.Uint32(e[8:])), uint64(native.Uint32(e[12:]))
+		}
+		begin := uint64(at) + pos
+		if begin+keySize+valueSize > uint64(len(b)) {
+			return nil, fmt.Errorf("element %d lies outside", i)
+		}
+		key, value := b[begin:begin+keySize], b[begin+keySize:begin+keySize+valueSize]
+		if i > 0 && bytes.Compare(last, key) >= 0 {
+			return nil, fmt.Errorf("element %d is out of order", i)
+		}
+		last = key
+		if flags == flagLeaf && native.Uint32(e)&flagBucket != 0 {
+			more, err := bucket(value)
+			if err != nil {
+				return nil, fmt.Errorf("element %d: %w", i, err)
+			}
+			below = append(below, more...)
+		}
+	}
+	return below, nil
+}
+
+// bucket checks a bucket's value and returns its root page, or nothing where
+// the bucket is so small that its page is in the value.
+func bucket(value []byte) ([]uint64, error) {
+	if len(value) < bucketSize {
+		return nil, fmt.Errorf("a bucket is too short")
+	}
+	if root := native.Uint64(value); root != 0 {
+		return []uint64{root}, nil
+	}
+	inline := value[bucketSize:]
+	if len(inline) < pageHeader || native.Uint16(inline[8:]) != flagLeaf {
+		return nil, fmt.Errorf("a bucket without a page")
+	}
+	below, err := children(inline)
+	if err == nil && len(below) > 0 {
+		err = fmt.Errorf("a bucket in a bucket's value")
+	}
+	return nil, err
+}
+
+// Check looks through the whole file, the order of all keys too, and returns
+// kv.ErrCorrupt where it is damaged. Nobody else may have it open.
+func Check(ctx context.Context, path string) (err error) {
+	if err := sound(ctx, path, lockStep); err != nil {
+		return err
+	}
+	b, err := open(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return b.View(func(tx *bbolt.Tx) error {
+		var first error
+		for err := range tx.Check() { // read to its end, or its goroutine stays
+			if first == nil {
+				first = fmt.Errorf("%w: %s: %w", kv.ErrCorrupt, path, err)
+			}
+		}
+		return first
+	})
+}
