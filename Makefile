@@ -1,0 +1,71 @@
+# make test      everything the build server checks; see CONTRIBUTING.md
+# make build     the program, in bin/
+# Each part of the tests is a target of its own: fmt mod vet lint unit bench fuzz.
+
+SHELL := /bin/bash
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+PACKAGES  ?= ./...
+FUZZTIME  ?= 5s
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+
+# The race detector needs a C compiler.
+RACE      := $(shell { command -v cc || command -v gcc; } >/dev/null 2>&1 && echo -race)
+CACHE     := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/service-tools
+# A linter is of one version and one Go: both are in its name.
+LINTER    := $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
+TREE      := $(shell git rev-parse --git-path service-tree-before)
+
+.PHONY: build test setup tools fmt mod vet lint unit bench fuzz tree-before clean-tree
+
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
+
+test: tree-before setup fmt mod vet lint unit bench fuzz clean-tree
+	@echo; echo "=== all fine"
+
+setup:
+	@tools/section "what the tests need" "Install what is named above, then run make test again." tools/setup
+
+fmt:
+	@tools/section "format" "Run: gofmt -w on the files named above." \
+		bash -c 'files=$$(gofmt -l .) && [ -z "$$files" ] || { echo "$$files"; exit 1; }'
+
+mod:
+	@tools/section "modules" "Run: go mod tidy, and look at what it changed." \
+		go mod tidy -diff
+
+vet:
+	@tools/section "vet" "Mend what go vet names above." go vet $(PACKAGES)
+
+$(LINTER):
+	@mkdir -p $(CACHE)
+	@tools/section "building the linter, once for this version" "The module proxy must be reachable; then run make lint again." \
+		go build -modfile=tools/go.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+tools: $(LINTER)
+
+lint: $(LINTER)
+	@tools/section "lint" "Mend what is named above. An exception is //nolint:rule // reason, on its line." \
+		$(LINTER) run $(PACKAGES)
+
+unit:
+	@tools/section "tests$(if $(RACE), with the race detector)" "Run the failing test alone: go test -run NAME ./its/package" \
+		go test $(RACE) -timeout 20m $(PACKAGES)
+
+bench:
+	@tools/section "each benchmark once" "A benchmark failed: go test -run '^$$' -bench NAME -benchtime 1x ./its/package" \
+		go test -run '^$$' -bench . -benchtime 1x -timeout 20m $(PACKAGES)
+
+fuzz:
+	@tools/section "each fuzz target, $(FUZZTIME)" \
+		"The failing input is now below testdata/fuzz of its package: mend the code and commit the input with it." \
+		tools/fuzz $(FUZZTIME) $(PACKAGES)
+
+tree-before:
+	@tools/tree > $(TREE)
+
+clean-tree:
+	@tools/section "the work tree is as before" "The tests left the files above. They may write only below t.TempDir()." \
+		bash -c 'tools/tree | diff $(TREE) -'

@@ -1,0 +1,123 @@
+package layout
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const modulePath = "github.com/scf-service/service"
+
+// A source is a Go file of the module.
+type source struct {
+	path      string // from the module's root, with slashes
+	pkg       string // its folder
+	name      string // of its package
+	test      bool
+	generated bool
+	lines     int
+	doc       string
+	imports   []string
+	inits     int
+}
+
+// root is the module's folder.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var parsed = sync.OnceValues(func() ([]source, error) {
+	dir := filepath.FromSlash("../..")
+	var out []source
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return enter(dir, file, d.Name())
+		}
+		if filepath.Ext(file) != ".go" {
+			return nil
+		}
+		rel, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		s, err := read(file, filepath.ToSlash(rel))
+		if err == nil {
+			out = append(out, s)
+		}
+		return err
+	})
+	return out, err
+})
+
+// enter skips what is no part of the module: hidden folders, test data, other modules.
+func enter(root, dir, name string) error {
+	if dir == root {
+		return nil
+	}
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "node_modules" {
+		return filepath.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		return filepath.SkipDir
+	}
+	return nil
+}
+
+func read(file, rel string) (source, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return source{}, err
+	}
+	tree, err := parser.ParseFile(token.NewFileSet(), rel, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{
+		path: rel, pkg: path.Dir(rel), name: tree.Name.Name, test: strings.HasSuffix(rel, "_test.go"),
+		generated: ast.IsGenerated(tree), lines: bytes.Count(text, []byte{'\n'}), doc: tree.Doc.Text(),
+	}
+	for _, i := range tree.Imports {
+		imported, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			return source{}, err
+		}
+		s.imports = append(s.imports, imported)
+	}
+	for _, d := range tree.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+			s.inits++
+		}
+	}
+	return s, nil
+}
+
+// sources are the module's Go files, in path order.
+func sources(t testing.TB) []source {
+	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 || !slices.ContainsFunc(all, func(s source) bool { return s.path == "cmd/service/main.go" }) {
+		t.Fatalf("found only %d Go files under %s: the walk has lost its way", len(all), root(t))
+	}
+	return all
+}
