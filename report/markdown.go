@@ -186,8 +186,9 @@ func mdInline(c cell) string {
 }
 
 // mdLine escapes text so that no character of it acts: not in a paragraph, a heading, a
-// list, a quote or a table. Line ends become breaks.
+// list, a quote or a table. Line ends inside it become breaks.
 func mdLine(s string) string {
+	s = strings.Trim(s, "\n")
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)
 	start := true // only blanks so far
