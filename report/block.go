@@ -169,6 +169,17 @@ func (f *facts) addList(label string, items []string) {
 	f.Items = append(f.Items, fact{Label: label, List: l})
 }
 
+// Class is how a column's cells are set.
+func (c column) Class() string {
+	switch {
+	case c.Number:
+		return "n"
+	case c.Picture:
+		return "pic"
+	}
+	return ""
+}
+
 // Share is a column's part of the width in percent.
 func (t table) Share(c column) float64 {
 	return round(100 * float64(max(c.Width, 1)) / float64(t.width()))

@@ -74,9 +74,7 @@ func (v *view) finding(i int) card {
 		span{Text: " "}, span{Text: strings.TrimSpace(or(f.ControlCode, "No control") + " " + f.ControlTitle), Free: true})}
 	var d facts
 	d.add("Result", plain(label(string(f.Result))+"; status: "+words(string(f.Status))+"; gap in "+or(words(f.GapType), "what is not stated")))
-	if codes := requirementText(f.RequirementCodes); codes != "" {
-		d.add("Requirements", free(codes))
-	}
+	d.add("Requirements", v.requirements(f.RequirementCodes))
 	d.addText("Condition", f.Condition)
 	d.addText("Criteria", f.Criteria)
 	d.addText("Cause", f.Cause)

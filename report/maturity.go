@@ -48,7 +48,7 @@ func levelTable(scores []api.MaturityScore) table {
 		}
 	}
 	t := table{Caption: "Controls by level (SCR-CMM)", Columns: []column{
-		{Name: "Level", Width: 2, Number: true}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		{Name: "Level", Width: 2}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
 	}}
 	for n, name := range api.LevelNames {
 		t.Rows = append(t.Rows, row{Cells: []cell{number(n), plain(sentence(name)), number(by[n]),

@@ -223,7 +223,7 @@ func (v *view) soaTable(domain string, from, to int) table {
 		t.Rows = append(t.Rows, row{
 			ID: v.ids.soa[i],
 			Cells: []cell{
-				v.controlCell(span{Text: it.ControlCode}, it.ControlTitle), free(or(requirementText(it.RequirementCodes), "–")),
+				v.controlCell(span{Text: it.ControlCode}, it.ControlTitle), v.requirements(it.RequirementCodes),
 				applies, status, plain(coverage), free(or(text(it.Owner), "–")),
 			},
 			Detail: v.soaDetail(it),
