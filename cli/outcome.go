@@ -79,9 +79,9 @@ func (o *outcome) page(a *app) func(*print.Page) {
 			p.Blank()
 			p.Text("Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.", a.command("catalog import FILE"))
 		}
-		for _, r := range o.Reports {
+		if len(o.Reports) > 0 {
 			p.Blank()
-			p.Text("Written: %s", r)
+			p.Text("Written: %s", strings.Join(o.Reports, ", "))
 		}
 		if o.tail != nil {
 			o.tail(p)

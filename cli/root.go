@@ -138,7 +138,7 @@ func oneOf[S ~string](what, word string, allowed []S) error {
 
 // didYouMean proposes the nearest of the known words; empty where none is near.
 func didYouMean(word string, known []string) string {
-	probe := &cobra.Command{SuggestionsMinimumDistance: 3}
+	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, k := range known {
 		probe.AddCommand(&cobra.Command{Use: k, Run: func(*cobra.Command, []string) {}})
 	}
