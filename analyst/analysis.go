@@ -33,10 +33,15 @@ type term struct {
 	clause uint8
 }
 
-const maxSentences = 400 // of one passage; what is longer was cut badly
+// What is read of one passage. Longer ones were cut badly; the rest is left out.
+const (
+	maxSentences = 400
+	maxRead      = 64 << 10 // bytes
+)
 
 func analyse(text string, year int) *analysis {
 	a := &analysis{text: text, english: true}
+	text = text[:min(len(text), maxRead)]
 	spans := sentences(text)
 	if len(spans) > maxSentences {
 		spans = spans[:maxSentences]

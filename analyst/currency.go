@@ -36,10 +36,11 @@ func (s *Session) documentFacts(ctx context.Context) error {
 			}
 			for _, p := range found {
 				f := s.facts[p.DocumentID]
-				if m := draftPattern.FindString(p.Text); m != "" && (f.draft == "" || m < f.draft) {
+				text := p.Text[:min(len(p.Text), maxRead)]
+				if m := draftPattern.FindString(text); m != "" && (f.draft == "" || m < f.draft) {
 					f.draft = m
 				}
-				if m := reviewPattern.FindStringSubmatch(p.Text); m != nil {
+				if m := reviewPattern.FindStringSubmatch(text); m != nil {
 					if at, ok := looseDate(m[1]); ok && at.After(f.review) {
 						f.review = at
 					}

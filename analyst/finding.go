@@ -111,12 +111,16 @@ func condition(item api.SoAItem) string {
 		fmt.Fprintf(&b, "The control counts as implemented, but the evidence for it is %s. ", item.EvidenceCoverage)
 	}
 	b.WriteString(item.Reason)
-	shown := 0
+	shown := make(map[string]bool)
 	for _, e := range item.Evidence {
-		if shown == 3 {
+		if len(shown) == 3 {
 			break
 		}
-		shown++
+		key := e.ChunkID + "\n" + e.Quote
+		if shown[key] {
+			continue
+		}
+		shown[key] = true
 		fmt.Fprintf(&b, " %s: “%s”.", citation(e), shorten(strings.TrimRight(e.Quote, "."), 240))
 	}
 	return strings.TrimSpace(b.String())

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // quantity is a number with what it counts. Times are in hours.
@@ -70,6 +71,9 @@ func quantities(text string, words []word) ([]quantity, []int) {
 		}
 	}
 	var years []int
+	if !strings.Contains(text, "20") && !strings.Contains(text, "19") {
+		return out, nil
+	}
 	for _, y := range yearPattern.FindAllString(text, 8) {
 		n, _ := strconv.Atoi(y)
 		years = append(years, n)
@@ -154,8 +158,10 @@ func concreteness(text string, words []word, s sentence) int {
 		who = who || actors[w.text]
 		what = what || artefacts[w.text]
 	}
+	// The name of a tool or a team has capitals within the sentence.
+	named := strings.IndexFunc(text[min(len(text), 1):], unicode.IsUpper) >= 0 && agentMark.MatchString(text)
 	n := 0
-	for _, is := range [...]bool{who, what || agentMark.MatchString(text), len(s.times) > 0, len(s.years) > 0 && s.happened} {
+	for _, is := range [...]bool{who, what || named, len(s.times) > 0, len(s.years) > 0 && s.happened} {
 		if is {
 			n++
 		}

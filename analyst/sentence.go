@@ -53,9 +53,9 @@ func sentences(text string) []span {
 				add(from, i+1, false)
 				from = i + 1
 			}
-		case i-from >= maxSpan && isSpace(c):
+		case i-from >= maxSpan && isSpace(c), i-from >= 2*maxSpan && utf8.RuneStart(c):
 			add(from, i, false)
-			from = i + 1
+			from = i
 		}
 	}
 	if from < len(text) {

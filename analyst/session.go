@@ -7,6 +7,9 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"github.com/scf-service/service/engine/api"
 )
 
 // Session judges controls against the documents of one assessment. It analyses a
@@ -18,28 +21,36 @@ type Session struct {
 	year    int // of Today; 0 where unknown
 
 	mu       sync.Mutex
-	analyses map[string]*analysis // by the passage's SHA256
-	facts    map[string]docFacts  // by document
+	prepared map[passageKey]*prepared
+	facts    map[string]docFacts // by document
 	factsErr error
 	once     sync.Once
 }
 
 // NewSession returns a Session over what f finds.
 func NewSession(f Finder, o Options) *Session {
-	s := &Session{finder: f, options: o.withDefaults(), analyses: make(map[string]*analysis)}
+	s := &Session{finder: f, options: o.withDefaults(), prepared: make(map[passageKey]*prepared)}
 	if t, err := o.Today.Time(); err == nil {
 		s.year = t.Year()
 	}
 	return s
 }
 
-// candidate is a found passage with what its sentences say.
-type candidate struct {
-	Passage
+// passageKey is all that a passage's preparation depends on.
+type passageKey struct{ text, title, file, category, headings string }
+
+// prepared is a passage as the rules see it, whatever is looked for.
+type prepared struct {
 	*analysis
 	context  []uint64 // sorted concepts of title and headings
 	category string
-	facts    docFacts
+}
+
+// candidate is a found passage with what its sentences say.
+type candidate struct {
+	Passage
+	*prepared
+	facts docFacts
 }
 
 // find returns the passages for a query that score high enough, best first.
@@ -56,13 +67,7 @@ func (s *Session) find(ctx context.Context, query string) ([]candidate, error) {
 		if p.Score < s.options.MinScore || strings.TrimSpace(p.Text) == "" {
 			continue
 		}
-		category := p.Category
-		if category == "" {
-			category = Category(p.Filename, p.DocumentTitle, p.Text)
-		}
-		c := candidate{Passage: p, analysis: s.analyse(p), category: category}
-		c.context = contextTerms(p, category)
-		out = append(out, c)
+		out = append(out, candidate{Passage: p, prepared: s.prepare(p)})
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].Score != out[j].Score {
@@ -73,22 +78,58 @@ func (s *Session) find(ctx context.Context, query string) ([]candidate, error) {
 	return out, nil
 }
 
-func (s *Session) analyse(p Passage) *analysis {
-	key := p.SHA256
-	if key == "" {
-		key = p.Text
+func (s *Session) prepare(p Passage) *prepared {
+	key := passageKey{p.SHA256, p.DocumentTitle, p.Filename, p.Category, strings.Join(p.HeadingPath, "\n")}
+	if key.text == "" {
+		key.text = p.Text
 	}
 	s.mu.Lock()
-	a, ok := s.analyses[key]
+	c, ok := s.prepared[key]
 	s.mu.Unlock()
-	if ok && a.text == p.Text {
-		return a
+	if ok && c.text == p.Text {
+		return c
 	}
-	a = analyse(p.Text, s.year)
+	c = &prepared{analysis: analyse(p.Text, s.year), category: p.Category}
+	if c.category == "" {
+		c.category = Category(p.Filename, p.DocumentTitle, p.Text)
+	}
+	c.context = contextTerms(p, c.category)
 	s.mu.Lock()
-	s.analyses[key] = a
+	s.prepared[key] = c
 	s.mu.Unlock()
-	return a
+	return c
+}
+
+// JudgeAll judges controls, several at once; workers below 1 is one. The judgements
+// are in the order of the controls, and the same as Judge gives. It stops at the
+// first error.
+func (s *Session) JudgeAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out := make([]Judgement, len(controls))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(max(workers, 1), max(len(controls), 1)) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(controls) || ctx.Err() != nil {
+					return
+				}
+				j, err := s.Judge(ctx, controls[i])
+				if err != nil {
+					cancel(err)
+					return
+				}
+				out[i] = j
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return out, nil
 }
 
 // shorten cuts s to about n bytes at a word's end.

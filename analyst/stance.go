@@ -1,10 +1,6 @@
 package analyst
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // stance is how a sentence says what it says. Clause masks hold a bit for each
 // clause of the sentence, so that "A is done, but B is not" denies B alone.
@@ -272,80 +268,6 @@ func readModality(s *stance, words []word) {
 func subordinate(words []word, i int) bool {
 	p := at(words, i-1)
 	return p == "that" || p == "which" || p == "who" || p == "as" || p == "they" || p == "it"
-}
-
-const months = `january|february|march|april|may|june|july|august|september|october|november|december`
-
-const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
-
-var (
-	planPattern = regexp.MustCompile(`(?i)\b(?:` +
-		`will (?:\w+ly )?(?:soon )?(?:be )?(?:implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
-		`shall be (?:implemented|introduced|rolled out|deployed) (?:by|in|during) |` +
-		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
-		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|aims?|proposes?) to |` +
-		`plans? (?:are|is) (?:under way|underway|in place) to |planned (?:for|in|by) |scheduled to (?:be )?(?:` + planVerbs + `)\w*|` +
-		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + months + `)|(?:on|in) (?:the|our) roadmap|` +
-		`to be (?:implemented|introduced|rolled out|deployed|established|developed|purchased|completed by|done)|` +
-		`going to (?:implement|introduce|deploy|roll|establish|adopt|develop|buy)|next (?:year|quarter|fiscal year|budget)|` +
-		`(?:target|planned|expected|due|go-live) date:? )`)
-	statusPlan = regexp.MustCompile(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not started|in progress|pending|to ?do|ongoing|scheduled|0 ?%)`)
-	statusNo   = regexp.MustCompile(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no\b|not |none\b|missing|fail|absent|disabled|non-?complian|n\b|inactive|off\b|expired|overdue)`)
-	statusYes  = regexp.MustCompile(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
-
-	byDate = regexp.MustCompile(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
-
-	templatePattern = regexp.MustCompile(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,80}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
-	limitPattern    = regexp.MustCompile(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:few|number of|subset)|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|[1-9]?\d ?% of)`)
-	instructPattern = regexp.MustCompile(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:mark|rate|score|report|treat|consider|classify|set|record|flag)\b.{0,60}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|level [0-5])|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message|:)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm) (?:must|should|shall|will|is to|has to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
-	purposePattern  = regexp.MustCompile(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
-	definePattern   = regexp.MustCompile(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
-	referPattern    = regexp.MustCompile(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$`)
-	happenedPattern = regexp.MustCompile(`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`)
-	isoDate         = regexp.MustCompile(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
-)
-
-func readPatterns(s *stance, text string, words []word, year int) {
-	// "[name](link)" is no blank, and "has to be specified" is a rule.
-	if m := templatePattern.FindStringIndex(text); m != nil && !(m[1] < len(text) && text[m[1]] == '(') && !obliged(text, m) {
-		s.template = strings.TrimSpace(text[m[0]:m[1]])
-	}
-	if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) {
-		s.plan = strings.TrimSpace(text[m[0]:m[1]])
-	} else if m := statusPlan.FindString(text); m != "" {
-		s.plan = m
-	} else if year > 0 {
-		// A rule may name a past date from which it holds; only what lies ahead is a plan.
-		if m := byDate.FindStringSubmatch(text); m != nil {
-			if y, err := strconv.Atoi(m[1]); err == nil && (y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
-				s.plan = m[0]
-			}
-		}
-	}
-	if s.plan != "" && pronouns[at(words, 0)] && len(words) <= 14 {
-		s.backward = true
-	}
-	if s.limit == "" {
-		s.limit = limitPattern.FindString(text)
-	}
-	s.answersNo = s.answersNo || statusNo.MatchString(text)
-	s.answersYes = statusYes.MatchString(text)
-	s.question = strings.HasSuffix(text, "?")
-	s.instruction = instructPattern.MatchString(text)
-	s.purpose = purposePattern.MatchString(text)
-	s.definition = definePattern.MatchString(text)
-	s.reference = referPattern.MatchString(text)
-	s.happened = happenedPattern.MatchString(text) || s.answersYes && isoDate.MatchString(text)
-	if s.answersNo {
-		s.denied |= 1<<s.clauses - 1
-	}
-}
-
-var obliging = regexp.MustCompile(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
-
-// obliged: the "to be …" at m follows "has", "needs", "is": a rule, not a blank or a plan.
-func obliged(text string, m []int) bool {
-	return strings.HasPrefix(strings.ToLower(text[m[0]:m[1]]), "to be") && obliging.MatchString(text[:m[0]])
 }
 
 var verbs = wordSet(`approve review test encrypt monitor train log revoke communicate notify inform assign restrict scan patch dispose restore

@@ -43,6 +43,8 @@ var traitRules = map[string]traitRule{
 // An absence is told of the organization: "we do not process card data".
 var absence = regexp.MustCompile(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
 
+var example = regexp.MustCompile(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
+
 const (
 	traitTopK   = 20
 	traitQuotes = 3
@@ -83,6 +85,9 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 			if m == nil || cur.instruction || cur.question || cur.definition || cur.template != "" || cur.plan != "" {
 				continue
 			}
+			if example.MatchString(text[:m[0]]) {
+				continue // "laws and standards (e.g. PCI DSS)" says nothing of the organization
+			}
 			clause := clauseAt(text, m[0])
 			ev := reading{verdict: covered, cover: c.Score, from: c, at: k, quote: c.quote(k, k)}.evidence(traitPhrase(name))
 			switch {
@@ -119,9 +124,9 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 
 // denialOfTrait tells "we do not develop software" from "customer data is not stored
 // on laptops": the negation must come shortly before the trait, with a verb of having or doing.
-var denyingTrait = regexp.MustCompile(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\b(?:there (?:is|are) )?no(?: \w+){0,3} ?$)`)
+var denyingTrait = regexp.MustCompile(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`)
 
-var negated = regexp.MustCompile(`(?i)(?:\bnot|n.t|\bnever|\bno)$`)
+var negated = regexp.MustCompile(`(?i)(?:\bnot|n.t|\bnever)$`)
 
 func denialOfTrait(text string, m []int) bool {
 	before := strings.TrimRight(text[:m[0]], " ")

@@ -105,6 +105,7 @@ func bindJSON[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
 		if err != nil {
 			return nil, s.fail(ctx, op.Operation, err)
 		}
+		api.NeverNull(out)
 		return &answer[O]{Status: statusOf(op.Operation, out), Location: location(op.Operation, out), Body: *out}, nil
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -38,6 +39,9 @@ func fromHuma(status int, message string, errs []error) *api.Error {
 			hd := det.ErrorDetail()
 			d.Message = plainer(hd.Message)
 			d.Field = strings.TrimPrefix(strings.TrimPrefix(hd.Location, "body."), "body")
+			if m := missingProperty.FindStringSubmatch(hd.Message); m != nil {
+				d.Field, d.Message = strings.TrimPrefix(d.Field+"."+m[1], "."), "this field is required"
+			}
 			for _, part := range []string{"path.", "query.", "header.", "cookie."} {
 				d.Field = strings.TrimPrefix(d.Field, part)
 			}
@@ -56,6 +60,8 @@ func fromHuma(status int, message string, errs []error) *api.Error {
 	}
 	return e
 }
+
+var missingProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
 func plainer(m string) string {
 	if m == "unexpected property" {

@@ -29,7 +29,7 @@ type embedderSlot struct {
 }
 
 // Embedder is the embedder of an assessment: the one trained on its catalog version.
-func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string) (embed.Embedder, error) {
+func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string) (*embed.Model, error) {
 	var version string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)

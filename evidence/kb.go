@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/evidence/search"
 	"github.com/scf-service/service/store"
 )
@@ -42,14 +43,14 @@ func (x *indexes) drop(assessment string) {
 }
 
 // index is the search index of an assessment, loaded where it isn't.
-func (s *Service) index(ctx context.Context, org, assessment string) (*search.Index, error) {
+func (s *Service) index(ctx context.Context, org, assessment string, embedder *embed.Model) (*search.Index, error) {
 	a := s.indexes.slot(assessment)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.index != nil {
 		return a.index, nil
 	}
-	ix := search.New(search.Options{})
+	ix := search.New(search.Options{Weight: embedder.Weight})
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		vectors := map[string][]float32{}
 		for v, err := range store.Vectors.Scan(tx, org, store.Prefix(assessment)) {
@@ -95,7 +96,7 @@ func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q 
 	if err != nil {
 		return nil, "", err
 	}
-	ix, err := s.index(ctx, by.OrganizationID, assessment)
+	ix, err := s.index(ctx, by.OrganizationID, assessment, embedder)
 	if err != nil {
 		return nil, "", err
 	}

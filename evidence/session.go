@@ -24,7 +24,7 @@ func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*
 	if err != nil {
 		return nil, err
 	}
-	ix, err := s.index(ctx, by.OrganizationID, assessment)
+	ix, err := s.index(ctx, by.OrganizationID, assessment, embedder)
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,8 @@ type pdfFlow struct {
 	start   int // page it began on
 	indents []float64
 
-	table    *tableWriter // the table that may go on over the page
-	columns  []float64
-	contents bool // in a table of contents
+	table   *tableWriter // the table that may go on over the page
+	columns []float64
 }
 
 var (
@@ -216,13 +215,9 @@ func (f *pdfFlow) line(l *textLine, page int) {
 	if leaders.MatchString(l.text) {
 		f.flush()
 		f.b.aside(Block{Kind: Paragraph, Text: l.text, Locator: api.Locator{Page: page}})
-		f.contents = true
 		return
 	}
 	level := f.headingLevel(l)
-	if level == 0 {
-		f.contents = false
-	}
 	// A heading of two lines is one.
 	if level > 0 && f.kind == Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page && len(f.para) < 3 {
 		f.para, f.last = append(f.para, l.text), l

@@ -107,9 +107,15 @@ func (r *pageReader) readWords() error {
 		return fail(ErrTooLarge, pageName(r.out.number), "%d characters on one page", count)
 	}
 	b := wordBuilder{r: r, text: text}
+	chars := m.pageText(text, count)
 	unicodeOf, boxOf := m.fn("FPDFText_GetUnicode"), m.fn("FPDFText_GetLooseCharBox")
 	for i := range count {
-		c := rune(uint32(m.callFn(unicodeOf, text, uint64(i))))
+		var c rune
+		if chars != nil {
+			c = rune(chars[i])
+		} else {
+			c = rune(uint32(m.callFn(unicodeOf, text, uint64(i))))
+		}
 		if m.err != nil {
 			return m.failed(pageName(r.out.number))
 		}
@@ -138,6 +144,33 @@ func (r *pageReader) readWords() error {
 	return nil
 }
 
+// pageText gets all characters of a page at once, which costs a hundredth of asking for each
+// (the watchdog makes calls dear). nil where they can't be matched to their places one by one:
+// some have no Unicode, or need two units of UTF-16.
+func (m *pdfModule) pageText(text uint64, count int) []uint16 {
+	size := uint32(2 * (count + 1))
+	at := uint32(m.call("malloc", uint64(size)))
+	if at == 0 {
+		return nil
+	}
+	defer func() { m.call("free", uint64(at)) }()
+	if n := m.call("FPDFText_GetText", text, 0, uint64(count), uint64(at)); uint32(n) != uint32(count)+1 {
+		return nil
+	}
+	raw, ok := m.mem.Read(at, size)
+	if !ok {
+		return nil
+	}
+	units := make([]uint16, count)
+	for i := range units {
+		units[i] = uint16(raw[2*i]) | uint16(raw[2*i+1])<<8
+		if utf16.IsSurrogate(rune(units[i])) {
+			return nil
+		}
+	}
+	return units
+}
+
 // wordBuilder joins characters to words in the order of the content stream.
 type wordBuilder struct {
 	r    *pageReader
@@ -146,6 +179,7 @@ type wordBuilder struct {
 	at   box
 	last box // of the last character
 
+	object uint64 // the text object that the rest was asked of
 	open   bool
 	size   float64 // of type, as shown
 	base   float64 // y of the base line
@@ -178,14 +212,22 @@ func (b *wordBuilder) goesOn(g box) bool {
 	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.h(), a.h()) && gap < 0.22*b.size && gap > -1.5*b.size
 }
 
-// begin asks for what the characters of a word have in common.
+// begin asks for what the characters of a word have in common. A text object has one font
+// and one base line, so that its words need not ask again.
 func (b *wordBuilder) begin(i int, g box) {
 	m, at := b.r.m, uint64(i)
 	b.open, b.at = true, g
 	b.s.Reset()
+	object := m.call("FPDFText_GetTextObject", b.text, at)
+	if object != 0 && object == b.object {
+		return
+	}
+	b.object = object
 	b.size = math.Float64frombits(m.call("FPDFText_GetFontSize", b.text, at))
+	angle := 0.0
 	if m.call("FPDFText_GetMatrix", b.text, at, uint64(m.scratch)) != 0 {
 		b.size *= math.Hypot(m.float(8), m.float(12))
+		angle = math.Atan2(m.float(4), m.float(0))
 	}
 	if !(b.size > 0.5 && b.size < 2000) {
 		b.size = g.h()
@@ -196,8 +238,7 @@ func (b *wordBuilder) begin(i int, g box) {
 		y, _ := m.mem.ReadFloat64Le(m.scratch + 8)
 		_, b.base = b.r.turn(x, y)
 	}
-	angle := float64(math.Float32frombits(uint32(m.call("FPDFText_GetCharAngle", b.text, at))))
-	turned := math.Mod(math.Abs(angle-float64(b.r.rotate)*math.Pi/2), math.Pi)
+	turned := math.Mod(math.Abs(angle+float64(b.r.rotate)*math.Pi/2), math.Pi)
 	b.upside = math.Abs(turned-math.Pi/2) < 0.1
 	b.tilted = !b.upside && turned > 0.1 && turned < math.Pi-0.1
 	b.bold = b.r.bold(b.text, i)

@@ -400,3 +400,23 @@ func TestPDFRows(t *testing.T) {
 		}
 	}
 }
+
+// More documents at once than there are instances of PDFium: each waits its turn.
+func TestConcurrentReads(t *testing.T) {
+	raw := pdf(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 5, lorem, "", "L", false) })
+	errs := make(chan error)
+	for range 4 * pdfWorkers {
+		go func() {
+			doc, err := shared().Read(context.Background(), "a.pdf", bytes.NewReader(raw), int64(len(raw)))
+			if err == nil && doc.Blocks[0].Text != strings.TrimSpace(lorem) {
+				err = fmt.Errorf("got %s", outline(doc.Blocks))
+			}
+			errs <- err
+		}()
+	}
+	for range 4 * pdfWorkers {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) approval() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "approval", Short: "Decisions at the gates: what waits, and who decided what",
+		Long: `An approval is a person's decision on exactly the content it was asked for. Each of
+the four deliverables needs one. Owners and admins of the organization decide.`,
+		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n  service soa reject --reason 'PES-01 is in scope'",
+	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject())
+}
+
+var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected, api.ApprovalVoid}
+
+func (a *app) approvalList() *cobra.Command {
+	var status, gate string
+	var l limits
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the approvals of the assessment, newest first", Args: takes(0, 0),
+		Long: "Lists approvals that were asked for or decided, newest first.", Example: "  service approval list\n  service approval list --status pending --gate soa",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("status", status, approvalStatuses); err != nil {
+				return err
+			}
+			if err := oneOf("gate", gate, api.Gates); err != nil {
+				return err
+			}
+			one, err := a.assessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Approval], error) {
+				return call(cmd.Context(), a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p,
+					Status: api.ApprovalStatus(status), Gate: api.Gate(gate)})
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(len(all.Data), all.Pagination)
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, one := range all.Data {
+					decided := ""
+					if one.DecidedBy != nil {
+						decided = one.DecidedBy.Name
+					}
+					rows = append(rows, []string{string(one.Gate), fmt.Sprint(one.VersionNumber), string(one.Status), moment(one.RequestedAt), decided, momentOf(one.DecidedAt), orEmpty(one.Reason), one.ID})
+				}
+				p.Table([]print.Column{{Title: "gate", Keep: true}, {Title: "version", Right: true}, {Title: "status", Keep: true}, {Title: "asked"}, {Title: "decided by"}, {Title: "decided"},
+					{Title: "reason"}, {Title: "id", Keep: true}}, rows)
+				a.none(p, len(rows), "There is no such approval.")
+			})
+		},
+	}
+	cmd.Flags().StringVar(&status, "status", "", "only pending, approved, rejected or void ones")
+	cmd.Flags().StringVar(&gate, "gate", "", "only of this gate: soa, gap_analysis, maturity or poam")
+	l.add(cmd, 0)
+	return cmd
+}
+
+func (a *app) approvalShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show an approval", Args: takes(1, 1),
+		Long: "Shows an approval: what it is for, by which content's hash, and who decided what.", Example: "  service approval show ID",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := call(cmd.Context(), a, api.GetApproval, &api.ApprovalInput{ApprovalID: args[0]})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(one, func(p *print.Page) { approvalPage(p, one) })
+		},
+	}
+}
+
+func approvalPage(p *print.Page, one *api.Approval) {
+	p.Title("Approval of the %s, version %d: %s", one.Gate.Title(), one.VersionNumber, one.Status)
+	decided := ""
+	if one.DecidedBy != nil {
+		decided = one.DecidedBy.Name + ", " + momentOf(one.DecidedAt)
+	}
+	p.Fields(print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + moment(one.RequestedAt)}, print.Field{Name: "decided by", Value: decided},
+		print.Field{Name: "reason", Value: orEmpty(one.Reason)}, print.Field{Name: "content", Value: "sha256 " + one.TargetSHA256},
+		print.Field{Name: "version", Value: one.TargetID}, print.Field{Name: "id", Value: one.ID})
+}
+
+func (a *app) approvalApprove() *cobra.Command {
+	var comment string
+	cmd := &cobra.Command{
+		Use: "approve ID", Short: "Approve what waits", Args: takes(1, 1),
+		Long: "Approves what the approval is for, as you. It is recorded with your name.", Example: "  service approval approve ID --comment 'Reviewed with IT'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.approveAndTell(cmd.Context(), args[0], comment)
+		},
+	}
+	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
+	return cmd
+}
+
+func (a *app) approvalReject() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "reject ID --reason REASON", Short: "Reject what waits, with a reason", Args: takes(1, 1),
+		Long: "Rejects what the approval is for; the assessment goes back to the draft. The reason\nis for whoever has to mend it.", Example: "  service approval reject ID --reason 'The server room is missing'",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.rejectAndTell(cmd.Context(), args[0], reason) },
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever has to mend it")
+	return cmd
+}
+
+// gateApprove approves what waits at a gate of the assessment.
+func (a *app) gateApprove(g api.Gate) *cobra.Command {
+	var comment string
+	cmd := &cobra.Command{
+		Use: "approve", Short: "Approve the version under review", Args: takes(0, 0),
+		Long:    fmt.Sprintf("Approves the %s that is under review, as you: exactly the content there is now.\nOwners and admins may decide.", g.Title()),
+		Example: fmt.Sprintf("  service %s show\n  service %s approve --comment 'Reviewed with IT'\n  service assess run", nounOf(g), nounOf(g)),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := a.pending(cmd.Context(), g)
+			if err != nil {
+				return err
+			}
+			return a.approveAndTell(cmd.Context(), id, comment)
+		},
+	}
+	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
+	return cmd
+}
+
+func (a *app) gateReject(g api.Gate) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason", Args: takes(0, 0),
+		Long:    fmt.Sprintf("Rejects the %s that is under review; the assessment goes back to the draft.", g.Title()),
+		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", nounOf(g)),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if reason == "" {
+				return needReason()
+			}
+			id, err := a.pending(cmd.Context(), g)
+			if err != nil {
+				return err
+			}
+			return a.rejectAndTell(cmd.Context(), id, reason)
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever has to mend it")
+	return cmd
+}
+
+func needReason() error {
+	return advise(usage("a rejection needs a reason"), "say what has to change: --reason '…'")
+}
+
+// pending finds the approval that waits at a gate of the assessment.
+func (a *app) pending(ctx context.Context, g api.Gate) (string, error) {
+	one, err := a.assessment(ctx)
+	if err != nil {
+		return "", err
+	}
+	l, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID},
+		Paging: api.Paging{Limit: 1}, Status: api.ApprovalPending, Gate: g})
+	if err != nil {
+		return "", err
+	}
+	if len(l.Data) == 0 {
+		return "", advise(stopped("nothing waits for approval: the %s of %q is not under review (the assessment is %s)", g.Title(), one.Name, one.State),
+			"`%s` tells what comes next", a.command("assess status"))
+	}
+	return l.Data[0].ID, nil
+}
+
+func approveWith(ctx context.Context, a *app, id, comment string) (*api.Approval, error) {
+	return call(ctx, a, api.Approve, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}, Body: &api.VersionDecision{Comment: comment}})
+}
+
+func (a *app) approveAndTell(ctx context.Context, id, comment string) error {
+	one, err := approveWith(ctx, a, id, comment)
+	if err != nil {
+		return err
+	}
+	return a.decided(one)
+}
+
+func (a *app) rejectAndTell(ctx context.Context, id, reason string) error {
+	if reason == "" {
+		return needReason()
+	}
+	in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}}
+	in.Body.Reason = reason
+	one, err := call(ctx, a, api.RejectApproval, &in)
+	if err != nil {
+		return err
+	}
+	return a.decided(one)
+}
+
+func (a *app) decided(one *api.Approval) error {
+	return a.out.Print(one, func(p *print.Page) {
+		by := "you"
+		if one.DecidedBy != nil {
+			by = one.DecidedBy.Name
+		}
+		p.Text("The %s, version %d, is %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, by)
+		if one.Status == api.ApprovalRejected {
+			noun := nounOf(one.Gate)
+			p.Text("The assessment went back to the draft. Change lines with `%s`, then:", a.command(noun+" edit"))
+			p.Command(a.command(noun + " submit"))
+			return
+		}
+		p.Text("Go on with:")
+		p.Command(a.command("assess run"))
+	})
+}

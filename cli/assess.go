@@ -1,0 +1,391 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) assess() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "assess", Short: "Assessments: run one, and see where it stands",
+		Long: `An assessment looks at one organization's documents against a catalog version and
+frameworks. It moves through 22 states; at four gates a person decides
+(service help lifecycle).
+
+Commands that name no assessment mean the one used last, or the only one there is.`,
+		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n  service assess use \"Acme 2026\"",
+	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(),
+		a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessClose(), a.assessDelete())
+}
+
+// named is the assessment of an optional argument, else the one commands mean.
+func (a *app) named(cmd *cobra.Command, args []string) (*api.Assessment, error) {
+	if len(args) > 0 {
+		return a.assessmentNamed(cmd.Context(), args[0])
+	}
+	return a.assessment(cmd.Context())
+}
+
+func (a *app) assessList() *cobra.Command {
+	var state, q string
+	var l limits
+	cmd := &cobra.Command{
+		Use: "list", Short: "List assessments, newest first", Args: takes(0, 0),
+		Long: "Lists assessments; * marks the one that commands mean when they name none.", Example: "  service assess list\n  service assess list --state soa_under_review -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("state", state, api.States()); err != nil {
+				return err
+			}
+			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Assessment], error) {
+				return call(cmd.Context(), a, api.ListAssessments, &api.AssessmentsInput{Paging: p, State: api.State(state), Q: q})
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(len(all.Data), all.Pagination)
+			used := a.remembered().Used[a.place()]
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, one := range all.Data {
+					mark := ""
+					if one.ID == used {
+						mark = "*"
+					}
+					rows = append(rows, []string{mark, one.Name, string(one.State), fmt.Sprintf("%d %%", one.Progress), joinSome(one.Frameworks, 2), fmt.Sprint(one.Counts.Documents), fmt.Sprint(one.Counts.Findings), day(one.UpdatedAt), one.ID})
+				}
+				p.Table([]print.Column{{Title: ""}, {Title: "name"}, {Title: "state"}, {Title: "done", Right: true}, {Title: "frameworks"}, {Title: "documents", Right: true}, {Title: "gaps", Right: true},
+					{Title: "changed", Keep: true}, {Title: "id", Keep: true}}, rows)
+				a.none(p, len(rows), "There is no assessment yet. Make one with `%s`, or see `%s`.", a.command("assess run DIR"), a.command("demo"))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&state, "state", "", "only in this state")
+	cmd.Flags().StringVar(&q, "query", "", "only with this in the name")
+	l.add(cmd, 0)
+	return cmd
+}
+
+func (a *app) assessShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [ID|NAME]", Short: "Show an assessment's record", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: "Shows what an assessment is about and how much it holds.", Example: "  service assess show\n  service assess show \"Acme 2026\" -o yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.named(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(one, func(p *print.Page) { assessmentPage(p, one) })
+		},
+	}
+}
+
+func assessmentPage(p *print.Page, one *api.Assessment) {
+	p.Title("%s", one.Name)
+	c := one.Counts
+	p.Fields(print.Field{Name: "description", Value: one.Description},
+		print.Field{Name: "state", Value: fmt.Sprintf("%s (%d %%)", one.State, one.Progress)},
+		print.Field{Name: "frameworks", Value: strings.Join(one.Frameworks, ", ")},
+		print.Field{Name: "due", Value: string(orEmpty(one.DueDate))},
+		print.Field{Name: "holds", Value: fmt.Sprintf("%d documents, %d passages, %d SoA items, %d findings, %d POA&M items", c.Documents, c.Chunks, c.SoAItems, c.Findings, c.POAMItems)},
+		print.Field{Name: "created", Value: joinWords(moment(one.CreatedAt), one.CreatedBy)}, print.Field{Name: "changed", Value: moment(one.UpdatedAt)},
+		print.Field{Name: "closed", Value: momentOf(one.ClosedAt)}, print.Field{Name: "catalog", Value: one.SCFVersionID}, print.Field{Name: "id", Value: one.ID})
+}
+
+func (a *app) assessStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status [ID|NAME]", Short: "Show where an assessment stands, and what it waits for", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Long:    "Shows the way through the states with its four gates, what blocks the next move,\nand the command that goes on.",
+		Example: "  service assess status\n  service assess status --jq .state",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.named(cmd, args)
+			if err != nil {
+				return err
+			}
+			st, err := call(cmd.Context(), a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: one.ID})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(st, func(p *print.Page) {
+				p.Title("%s (%d %%)", one.Name, st.Progress)
+				rail(p, st.State)
+				a.whatNext(p, st)
+			})
+		},
+	}
+}
+
+// rail draws the states: done, here, to come. Gates are marked before the state they open.
+func rail(p *print.Page, here api.State) {
+	for _, s := range api.States() {
+		mark := "  ·"
+		switch {
+		case s == here:
+			mark = "  ▶"
+		case here.Reached(s):
+			mark = "  ✓"
+		}
+		gate := ""
+		for _, m := range api.Moves {
+			if m.To == s && m.Gate != "" {
+				gate = "   ← gate: a person approves the " + m.Gate.Title()
+			}
+		}
+		p.Text("%s %s%s", mark, s, gate)
+	}
+}
+
+// whatNext says what the next move waits for, and which command goes on.
+func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
+	p.Blank()
+	if len(st.NextStates) == 0 {
+		p.Text("It is closed.")
+		return
+	}
+	move, _ := st.State.Next()
+	p.Text("Next: %s.", move.Work)
+	for _, b := range st.BlockedBy {
+		p.Item(0, "%s", b)
+	}
+	noun := nounOf(move.Gate)
+	switch {
+	case move.Gate != "" && st.PendingApprovalID != nil:
+		p.Command(a.command(noun + " show"))
+		p.Command(a.command(noun + " approve"))
+		p.Command(a.command(noun + " reject --reason '…'"))
+	case move.Gate != "" && len(st.BlockedBy) > 0:
+		p.Command(a.command(noun + " submit"))
+	case st.State == api.StateReportGenerated:
+		p.Command(a.command("report create --template full --format html --out report.html"))
+		p.Command(a.command("assess close"))
+	default:
+		p.Command(a.command("assess run"))
+	}
+}
+
+func (a *app) assessSummary() *cobra.Command {
+	return &cobra.Command{
+		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: "Shows coverage, maturity, gaps by severity and the worst gaps with the passage each\nrests on. -o json prints the totals.", Example: "  service assess summary\n  service assess summary --jq .compliance_pct",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			started := a.Clock()
+			one, err := a.named(cmd, args)
+			if err != nil {
+				return err
+			}
+			if !a.out.ForPeople() {
+				s, err := call(cmd.Context(), a, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: one.ID})
+				if err != nil {
+					return err
+				}
+				return a.out.Record(s)
+			}
+			o, err := a.outcome(cmd.Context(), one.ID, nil, started)
+			if err != nil {
+				return err
+			}
+			return a.out.Page(o.page(a))
+		},
+	}
+}
+
+// eventsShown is how many events a list has where nothing else is asked.
+const eventsShown = 50
+
+func (a *app) assessTimeline() *cobra.Command {
+	var l limits
+	cmd := &cobra.Command{
+		Use: "timeline [ID|NAME]", Short: "List what happened, newest first", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: "Lists what happened in an assessment and who did it, newest first.", Example: "  service assess timeline\n  service assess timeline --limit 0 -o csv",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.named(cmd, args)
+			if err != nil {
+				return err
+			}
+			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.TimelineEvent], error) {
+				return call(cmd.Context(), a, api.GetTimeline, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(len(all.Data), all.Pagination)
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, e := range all.Data {
+					rows = append(rows, []string{moment(e.At), e.Actor.Name, e.Type, e.Summary})
+				}
+				p.Table([]print.Column{{Title: "at", Keep: true}, {Title: "who"}, {Title: "type"}, {Title: "what", Wrap: true}}, rows)
+			})
+		},
+	}
+	l.add(cmd, eventsShown)
+	return cmd
+}
+
+func (a *app) assessCreate() *cobra.Command {
+	var in api.CreateAssessmentInput
+	var due string
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Create an empty assessment", Args: takes(1, 1),
+		Long: "Creates an assessment without documents. `service assess run DIR` creates one and\ngoes on at once.", Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc-2-2017\n  service doc add policies/*.docx",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Body.Name, in.Body.DueDate = args[0], given(cmd, "due", api.Date(due))
+			one, err := call(cmd.Context(), a, api.CreateAssessment, &in)
+			if err != nil {
+				return advise(err, "`%s` lists the frameworks", a.command("catalog frameworks"))
+			}
+			a.use(one.ID)
+			return a.out.Print(one, func(p *print.Page) { assessmentPage(p, one) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
+	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
+	f.StringVar(&in.Body.Description, "description", "", "what it is about")
+	f.StringVar(&due, "due", "", "by when, as 2027-03-31")
+	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
+	return cmd
+}
+
+func (a *app) assessUpdate() *cobra.Command {
+	var name, description, due string
+	var frameworks []string
+	cmd := &cobra.Command{
+		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or date", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: "Changes the named fields. Frameworks are fixed once the Statement of Applicability\nis drafted.", Example: "  service assess update --name \"Acme 2027\" --due 2027-03-31",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := anyChanged(cmd); err != nil {
+				return err
+			}
+			one, err := a.named(cmd, args)
+			if err != nil {
+				return err
+			}
+			in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Match: revision(one.Revision)}
+			in.Body.Name, in.Body.Description = given(cmd, "name", name), given(cmd, "description", description)
+			in.Body.FrameworkIDs, in.Body.DueDate = given(cmd, "framework", frameworks), optional(cmd, "due", api.Date(due))
+			if one, err = call(cmd.Context(), a, api.UpdateAssessment, &in); err != nil {
+				return err
+			}
+			return a.out.Print(one, func(p *print.Page) { assessmentPage(p, one) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "name", "", "its name")
+	f.StringVar(&description, "description", "", "what it is about")
+	f.StringSliceVarP(&frameworks, "framework", "f", nil, "its frameworks, in place of those it has; repeat for several")
+	f.StringVar(&due, "due", "", "by when, as 2027-03-31; empty removes it")
+	return cmd
+}
+
+func (a *app) assessUse() *cobra.Command {
+	return &cobra.Command{
+		Use: "use ID|NAME", Short: "Choose the assessment that commands mean", Args: takes(1, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: "Remembers an assessment for commands that name none.", Example: "  service assess use \"Acme 2026\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.assessmentNamed(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			a.use(one.ID)
+			return a.out.Print(one, func(p *print.Page) { p.Text("Commands now mean %q (%s).", one.Name, one.ID) })
+		},
+	}
+}
+
+func (a *app) assessTransition() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "transition STATE", Short: "Make one move", Args: takes(1, 1),
+		Long:    "Moves the assessment to its next state, doing the work of the step. `service assess\nrun` makes all the moves up to the next gate.",
+		Example: "  service assess transition documents_uploaded",
+		ValidArgsFunction: func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
+			for _, s := range api.States() {
+				out = append(out, string(s))
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.transition(cmd, args[0], reason) },
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	return cmd
+}
+
+func (a *app) assessClose() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "close", Short: "Close the assessment", Args: takes(0, 0),
+		Long: "Closes the assessment after its reports are written. A closed one does not change.", Example: "  service assess close --reason 'Handed to the board'",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.transition(cmd, string(api.StateClosed), reason) },
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	return cmd
+}
+
+func (a *app) transition(cmd *cobra.Command, state, reason string) error {
+	if err := oneOf("state", state, api.States()); err != nil {
+		return err
+	}
+	one, err := a.assessment(cmd.Context())
+	if err != nil {
+		return err
+	}
+	a.progress.Start("move to " + plain(state))
+	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}}
+	in.Body.TargetState, in.Body.Reason = api.State(state), reason
+	st, err := call(cmd.Context(), a, api.Transition, &in)
+	a.progress.Done("")
+	if err != nil {
+		return atWork(err)
+	}
+	return a.out.Print(st, func(p *print.Page) {
+		p.Text("%q is %s (%d %%).", one.Name, st.State, st.Progress)
+		a.whatNext(p, st)
+	})
+}
+
+func (a *app) assessDelete() *cobra.Command {
+	var sure bool
+	cmd := &cobra.Command{
+		Use: "delete ID|NAME", Short: "Delete an assessment with all that belongs to it", Args: takes(1, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: "Deletes an assessment with its documents, deliverables and reports. Nothing brings it\nback but a backup. Only owners may.", Example: "  service assess delete \"Trial\" --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.assessmentNamed(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			what := fmt.Sprintf("the assessment %q with %s", one.Name, count(one.Counts.Documents, "document", "documents"))
+			if err := a.confirm(sure, "delete "+what); err != nil {
+				return err
+			}
+			if _, err := call(cmd.Context(), a, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: one.ID}); err != nil {
+				return err
+			}
+			a.progress.Done("deleted %s", what)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// confirm asks before what can't be undone; where nobody can be asked, --yes says it.
+func (a *app) confirm(sure bool, what string) error {
+	if sure {
+		return nil
+	}
+	if !a.Interactive {
+		return advise(usage("this would %s", what), "say --yes if that is meant")
+	}
+	fmt.Fprintf(a.Stderr, "%s? [y/N] ", print.Line(what))
+	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+	if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {
+		return stopped("nothing was changed")
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) catalog() *cobra.Command {
+	var version string
+	cmd := group(&cobra.Command{
+		Use: "catalog", Short: "The control catalog: controls, frameworks and how they map",
+		Long: `The catalog holds controls by domain, frameworks with their requirements, and which
+control answers which requirement. A small one is built in; the whole SCF is imported
+from its workbook, which is free at securecontrolsframework.com.`,
+		Example: "  service catalog import 'secure-controls-framework-2026-1-1.xlsx'\n  service catalog show IAC-06\n  service catalog frameworks --query iso\n  service catalog crosswalk iso-27001-2022 nist-csf-2-0",
+	}, a.catalogImport(), a.catalogRuns(), a.catalogVersions(), a.catalogDomains(&version), a.catalogControls(&version), a.catalogShow(&version), a.catalogSearch(&version),
+		a.catalogFrameworks(&version), a.catalogRequirements(&version), a.catalogCoverage(&version), a.catalogCrosswalk(&version))
+	cmd.PersistentFlags().StringVar(&version, "version", "", "catalog version, by label or id (default: the active one)")
+	return cmd
+}
+
+func (a *app) catalogVersions() *cobra.Command {
+	return &cobra.Command{
+		Use: "versions", Short: "List the versions", Args: takes(0, 0), Long: "Lists the catalog versions that were imported, and the built-in starter.", Example: "  service catalog versions",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CatalogVersion], error) {
+				return call(cmd.Context(), a, api.ListVersions, &p)
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, v := range all.Data {
+					c := v.Counts
+					rows = append(rows, []string{v.Label, v.Status, yes(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains), fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings), day(v.ImportedAt), orEmpty(v.SourceFilename)})
+				}
+				p.Table([]print.Column{{Title: "version", Keep: true}, {Title: "status", Keep: true}, {Title: "starter"}, {Title: "controls", Right: true}, {Title: "domains", Right: true},
+					{Title: "frameworks", Right: true}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}, {Title: "imported", Keep: true}, {Title: "from"}}, rows)
+			})
+		},
+	}
+}
+
+func (a *app) catalogDomains(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "domains", Short: "List the domains", Args: takes(0, 0), Long: "Lists the domains: the families of controls. A domain's code begins its controls' codes.", Example: "  service catalog domains",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Domain], error) {
+				return call(cmd.Context(), a, api.ListDomains, &api.DomainsInput{Paging: p, Version: *version})
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, d := range all.Data {
+					rows = append(rows, []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orEmpty(d.Principle)})
+				}
+				p.Table([]print.Column{{Title: "domain", Keep: true}, {Title: "name", Keep: true}, {Title: "controls", Right: true}, {Title: "principle", Wrap: true}}, rows)
+			})
+		},
+	}
+}
+
+// controls lists controls and prints them.
+func (a *app) controls(ctx context.Context, in api.ControlsInput, l limits) error {
+	all, err := collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Control], error) {
+		in.Paging = p
+		return call(ctx, a, api.ListControls, &in)
+	})
+	if err != nil {
+		return err
+	}
+	defer a.more(len(all.Data), all.Pagination)
+	return a.out.Print(all, func(p *print.Page) {
+		var rows [][]string
+		for _, c := range all.Data {
+			weight := ""
+			if c.Weight != nil {
+				weight = fmt.Sprint(*c.Weight)
+			}
+			rows = append(rows, []string{c.Code, c.Title, weight, orEmpty(c.CSFFunction), c.Description})
+		}
+		p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "weight", Right: true}, {Title: "function"}, {Title: "description"}}, rows)
+		a.none(p, len(rows), "No control is like that.")
+	})
+}
+
+func (a *app) catalogControls(version *string) *cobra.Command {
+	var in api.ControlsInput
+	var l limits
+	cmd := &cobra.Command{
+		Use: "controls", Short: "List controls", Args: takes(0, 0), Long: "Lists controls by code. Filters are joined.", Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4-0-1 -o csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in.Version = *version
+			return a.controls(cmd.Context(), in, l)
+		},
+	}
+	cmd.Flags().StringVar(&in.Domain, "domain", "", "only of this domain")
+	cmd.Flags().StringVar(&in.Framework, "framework", "", "only with requirements of this framework")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only with these words")
+	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
+	l.add(cmd, 0)
+	return cmd
+}
+
+func (a *app) catalogSearch(version *string) *cobra.Command {
+	var l limits
+	cmd := &cobra.Command{
+		Use: "search WORDS", Short: "Find controls by words or requirement codes", Args: takes(1, -1), Long: "Finds controls by words in their texts and by codes of requirements, best first.",
+		Example: "  service catalog search multi-factor authentication\n  service catalog search A.5.17",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.controls(cmd.Context(), api.ControlsInput{Q: strings.Join(args, " "), Version: *version}, l)
+		},
+	}
+	l.add(cmd, 20)
+	return cmd
+}
+
+func (a *app) catalogShow(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "show CONTROL", Short: "Show a control in full, with what it maps to", Args: takes(1, 1), ValidArgsFunction: a.completeControls(),
+		Long: "Shows a control: what it asks, what an assessor looks for, its maturity levels, and\nthe requirements it answers.", Example: "  service catalog show IAC-06\n  service catalog show IAC-06 --jq '.maturity[\"3\"]'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := api.ControlInput{ControlID: args[0], Version: *version}
+			c, err := call(cmd.Context(), a, api.GetControl, &in)
+			if err != nil {
+				return err
+			}
+			if !a.out.ForPeople() {
+				return a.out.Record(c)
+			}
+			maps, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
+				return call(cmd.Context(), a, api.ListControlMappings, &api.ControlMappingsInput{ControlInput: in, Paging: p})
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Page(func(p *print.Page) { controlPage(p, c, maps.Data) })
+		},
+	}
+}
+
+func controlPage(p *print.Page, c *api.Control, maps []api.Mapping) {
+	p.Title("%s  %s", c.Code, c.Title)
+	p.Text("%s", c.Description)
+	weight := ""
+	if c.Weight != nil {
+		weight = fmt.Sprint(*c.Weight)
+	}
+	p.Blank()
+	p.Fields(print.Field{Name: "question", Value: orEmpty(c.Question)}, print.Field{Name: "domain", Value: c.DomainCode}, print.Field{Name: "weight", Value: weight},
+		print.Field{Name: "applies to", Value: strings.Join(c.Applicability, ", ")}, print.Field{Name: "function", Value: orEmpty(c.CSFFunction)}, print.Field{Name: "cadence", Value: orEmpty(c.Cadence)},
+		print.Field{Name: "only where", Value: strings.Join(c.Traits, ", ")}, print.Field{Name: "tags", Value: strings.Join(c.Tags, ", ")}, print.Field{Name: "id", Value: c.ID})
+	section := func(title string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		p.Title("%s", title)
+		for _, l := range lines {
+			p.Item(0, "%s", l)
+		}
+	}
+	var objectives, requests, levels []string
+	for _, o := range c.AssessmentObjectives {
+		objectives = append(objectives, joinWords(o.Code, o.Text))
+	}
+	for _, r := range c.EvidenceRequests {
+		requests = append(requests, joinWords(orEmpty(r.Code), r.Artifact, orEmpty(r.Description)))
+	}
+	for _, l := range sorted(c.Maturity) {
+		levels = append(levels, l+": "+c.Maturity[l])
+	}
+	section("What is looked at", objectives)
+	section("Evidence to ask for", requests)
+	section("Maturity", levels)
+	section("Risks", c.Risks)
+	section("Threats", c.Threats)
+	codes := api.RequirementCodes{}
+	for _, m := range maps {
+		codes[m.FrameworkCode] = append(codes[m.FrameworkCode], m.RequirementCode)
+	}
+	if len(codes) > 0 {
+		p.Title("Requirements")
+		var fields []print.Field
+		for _, f := range sorted(codes) {
+			fields = append(fields, print.Field{Name: f, Value: strings.Join(codes[f], ", ")})
+		}
+		p.Fields(fields...)
+	}
+}
+
+func (a *app) catalogImport() *cobra.Command {
+	var label string
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Import the SCF workbook", Args: takes(1, 1),
+		Long: `Imports an SCF workbook (.xlsx) as a new catalog version and makes it the active one.
+It is taken whole or not at all. Assessments keep the version they were made with.
+--dry-run tells what would change.`,
+		Example: "  service catalog import scf-2026.1.1.xlsx --dry-run\n  service catalog import scf.xlsx --label 2026.1.1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return stopped("%s can't be read: %w", args[0], reason(err))
+			}
+			defer f.Close()
+			op, word := api.ImportWorkbook, "import"
+			if dry {
+				op, word = api.DryRunWorkbook, "try"
+			}
+			a.kept = "the catalog is as it was before: a workbook is taken whole or not at all; run the same command again"
+			a.progress.Start(word + " " + filepath.Base(args[0]))
+			run, err := call(cmd.Context(), a, op, &api.ImportWorkbookInput{File: api.UploadFile{Filename: filepath.Base(args[0]), Content: f}, Label: label})
+			a.progress.Done("")
+			if err != nil {
+				return atWork(err)
+			}
+			if err := a.out.Print(run, func(p *print.Page) { a.runPage(p, run) }); err != nil {
+				return err
+			}
+			if run.Status == api.ImportFailed {
+				return stopped("nothing was imported: %s", orEmpty(run.Error))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&label, "label", "", "the version's label, as 2026.1.1 (default: as the workbook says)")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
+	return cmd
+}
+
+// warningsShown is how many warnings a page shows; -o json has all.
+const warningsShown = 10
+
+func (a *app) runPage(p *print.Page, r *api.ImportRun) {
+	title := "Import of " + r.SourceFilename
+	if r.DryRun {
+		title += " (dry run: nothing was changed)"
+	}
+	p.Title("%s: %s", title, r.Status)
+	s := r.Statistics
+	p.Fields(print.Field{Name: "controls", Value: fmt.Sprint(s.Controls)}, print.Field{Name: "domains", Value: fmt.Sprint(s.Domains)}, print.Field{Name: "frameworks", Value: fmt.Sprint(s.Frameworks)},
+		print.Field{Name: "requirements", Value: fmt.Sprint(s.Requirements)}, print.Field{Name: "mappings", Value: fmt.Sprint(s.Mappings)},
+		print.Field{Name: "sheets", Value: fmt.Sprint(s.Sheets)}, print.Field{Name: "columns", Value: fmt.Sprintf("%d, of which %d not known", s.Columns, s.UnknownColumns)},
+		print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "run", Value: r.ID})
+	if d := r.Diff; d != nil {
+		c := d.Summary
+		p.Title("Against %s", d.FromLabel)
+		p.Text("controls: %d added, %d removed, %d renamed, %d reworded, %d reweighted, %d as before", c.Added, c.Removed, c.Renamed, c.Reworded, c.Reweighted, c.Unchanged)
+		p.Text("frameworks: %d added, %d removed; mappings: %d gained, %d lost", c.FrameworksAdded, c.FrameworksRemoved, c.MappingsGained, c.MappingsLost)
+	}
+	if len(r.Warnings) == 0 {
+		return
+	}
+	p.Title("%s", count(len(r.Warnings), "warning", "warnings"))
+	for _, w := range r.Warnings[:min(len(r.Warnings), warningsShown)] {
+		p.Item(0, "%s", joinWords(joinWords(w.Sheet, w.Cell)+":", w.Message))
+	}
+	if more := len(r.Warnings) - warningsShown; more > 0 {
+		p.Text("and %d more: `%s`", more, a.command("catalog runs "+r.ID+" -o json"))
+	}
+}
+
+func (a *app) catalogRuns() *cobra.Command {
+	return &cobra.Command{
+		Use: "runs [ID]", Short: "List the imports, or show one", Args: takes(0, 1), Long: "Lists the imports there were, newest first; with an id, shows one with its warnings.", Example: "  service catalog runs\n  service catalog runs ID -o json --jq '.warnings[].message'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				r, err := call(cmd.Context(), a, api.GetImportRun, &api.ImportRunInput{ImportRunID: args[0]})
+				if err != nil {
+					return err
+				}
+				return a.out.Print(r, func(p *print.Page) { a.runPage(p, r) })
+			}
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ImportRun], error) {
+				return call(cmd.Context(), a, api.ListImportRuns, &p)
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, r := range all.Data {
+					rows = append(rows, []string{moment(r.StartedAt), r.Status, yes(r.DryRun), r.SourceFilename, fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID})
+				}
+				p.Table([]print.Column{{Title: "at", Keep: true}, {Title: "status", Keep: true}, {Title: "dry run"}, {Title: "file"}, {Title: "controls", Right: true}, {Title: "warnings", Right: true}, {Title: "id", Keep: true}}, rows)
+				a.none(p, len(rows), "Nothing was imported yet; `%s` does.", a.command("catalog import FILE"))
+			})
+		},
+	}
+}

@@ -1,0 +1,131 @@
+// Package cli is the command line: it decodes what a person typed, calls
+// operations through engine/client, and prints what comes back.
+//
+// It holds no rule of the domain, never opens the store, and reads neither the
+// clock nor the environment by itself: all that arrives in Options.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
+)
+
+// Target is where the engine is, as flags, environment and configuration say.
+// Empty fields leave the choice to whoever connects.
+type Target struct {
+	// Server is the address of a service, https://….
+	Server string
+	// Data is the folder of the local store.
+	Data string
+	// Organization is the id of the organization to act in.
+	Organization string
+	// Token is an API key.
+	Token string
+}
+
+// Options are what the command line is made of.
+type Options struct {
+	// Connect reaches the engine. It is called at most once, when a command first needs it;
+	// the function it returns is called at the end.
+	Connect func(ctx context.Context, target Target) (*client.Client, func() error, error)
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Env            func(string) string
+	// Interactive: stderr is a terminal. Color: colours are welcome. Width: of the
+	// terminal on stdout in columns, 0 where there is none.
+	Interactive, Color bool
+	Width              int
+
+	Version string
+	Clock   func() time.Time
+	// StateDir keeps which assessment was used last, and which files the program wrote.
+	// Empty where there is none: then nothing is remembered.
+	StateDir string
+	// Example is the evidence that the demo assesses.
+	Example fs.FS
+}
+
+// Main runs the command that args name and returns the exit code.
+func Main(ctx context.Context, args []string, o Options) int {
+	a := &app{Options: o}
+	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.Width, Clock: o.Clock}
+	a.out = &print.Output{W: o.Stdout, Width: o.Width, Color: o.Color}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(o.Stdin)
+	root.SetOut(o.Stdout)
+	root.SetErr(o.Stderr)
+	err := root.ExecuteContext(ctx)
+	if a.disconnect != nil {
+		err = errors.Join(err, a.disconnect())
+	}
+	return a.report(ctx, err)
+}
+
+// app is one run of the program.
+type app struct {
+	Options
+	flags    flags
+	out      *print.Output
+	progress *print.Progress
+
+	engine     *client.Client
+	disconnect func() error
+	// kept says, should the run be interrupted now, what stays and how to go on.
+	kept string
+}
+
+// connect reaches the engine, once.
+func (a *app) connect(ctx context.Context) (*client.Client, error) {
+	if a.engine != nil {
+		return a.engine, nil
+	}
+	c, disconnect, err := a.Connect(ctx, a.flags.Target)
+	if err != nil {
+		return nil, err
+	}
+	a.engine, a.disconnect = c, disconnect
+	return c, nil
+}
+
+// call calls an operation, connecting where needed.
+func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, error) {
+	c, err := a.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(ctx, c, op, in)
+}
+
+// collect gathers at most limit records of a list, or all where limit is 0, as one page.
+func collect[T any](ctx context.Context, limit int, cursor string, page func(api.Paging) (*api.List[T], error)) (*api.List[T], error) {
+	out := &api.List[T]{Data: []T{}}
+	for {
+		ask := api.MaxListLimit
+		if limit > 0 {
+			ask = min(ask, limit-len(out.Data))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l, err := page(api.Paging{Limit: ask, Cursor: cursor})
+		if err != nil {
+			return nil, err
+		}
+		out.Data = append(out.Data, l.Data...)
+		out.Pagination = l.Pagination
+		if l.Pagination.NextCursor == nil || (limit > 0 && len(out.Data) >= limit) {
+			out.Pagination.Limit = len(out.Data)
+			return out, nil
+		}
+		cursor = *l.Pagination.NextCursor
+	}
+}

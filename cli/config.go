@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/viper"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// flags are the global settings, once flags, environment and file are joined.
+type flags struct {
+	Target
+	assessment string
+	quiet      bool
+	// given are the target's flags as they were typed, to be repeated in commands that are proposed.
+	given []string
+}
+
+// setting is a key that can come from a flag, a variable or the file.
+type setting struct {
+	key, short, usage string
+	value             any
+}
+
+// settings are all there are. The variable of "server" is SERVICE_SERVER.
+var settings = []setting{
+	{"server", "", "address of the service to use, https://…; without one, the local data folder is used", ""},
+	{"data", "", "folder of the local data", ""},
+	{"org", "", "id of the organization to act in", ""},
+	{"token", "", "API key for --server (better in SERVICE_TOKEN: other users can see flags)", ""},
+	{"assessment", "a", "id or name of the assessment (default: the one used last, or the only one)", ""},
+	{"output", "o", "how to print: table, json, yaml or csv", "table"},
+	{"jq", "", "print what this jq expression makes of the JSON", ""},
+	{"quiet", "q", "leave out progress", false},
+}
+
+func addSettings(cmd *cobra.Command) {
+	f := cmd.PersistentFlags()
+	for _, s := range settings {
+		switch v := s.value.(type) {
+		case bool:
+			f.BoolP(s.key, s.short, v, s.usage)
+		case string:
+			f.StringP(s.key, s.short, v, s.usage)
+		}
+	}
+	f.String("config", "", "configuration file (default: service/config.yaml in the XDG configuration folder)")
+}
+
+// configure joins flags, SERVICE_* variables and the configuration file, in that order.
+func (a *app) configure(cmd *cobra.Command) error {
+	v := viper.New()
+	pf := cmd.Root().PersistentFlags()
+	for _, s := range settings {
+		v.SetDefault(s.key, s.value)
+		if env := a.Env("SERVICE_" + strings.ToUpper(s.key)); env != "" {
+			v.Set(s.key, env)
+		}
+		if fl := pf.Lookup(s.key); fl.Changed {
+			v.Set(s.key, fl.Value.String())
+			if slices.Contains([]string{"server", "data", "org"}, s.key) {
+				a.flags.given = append(a.flags.given, "--"+s.key, fl.Value.String())
+			}
+		}
+	}
+	if err := a.readFile(v, pf.Lookup("config").Value.String()); err != nil {
+		return err
+	}
+	a.flags.Target = Target{Server: v.GetString("server"), Data: v.GetString("data"), Organization: v.GetString("org"), Token: v.GetString("token")}
+	a.flags.assessment, a.flags.quiet = v.GetString("assessment"), v.GetBool("quiet")
+	a.progress.Quiet = a.flags.quiet
+	a.out.Format = v.GetString("output")
+	if err := print.CheckFormat(a.out.Format); err != nil {
+		return usage("%w", err)
+	}
+	if expr := v.GetString("jq"); expr != "" {
+		code, err := print.CompileQuery(expr)
+		if err != nil {
+			return usage("%w", err)
+		}
+		a.out.Query = code
+	}
+	return nil
+}
+
+// readFile reads the configuration file; one that was not named may be missing.
+func (a *app) readFile(v *viper.Viper, named string) error {
+	path := named
+	if path == "" {
+		path = a.Env("SERVICE_CONFIG")
+		named = path
+	}
+	if path == "" {
+		dir := a.Env("XDG_CONFIG_HOME")
+		if home := a.Env("HOME"); dir == "" && home != "" {
+			dir = filepath.Join(home, ".config")
+		}
+		if dir == "" {
+			return nil
+		}
+		path = filepath.Join(dir, "service", "config.yaml")
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && named == "" {
+		return nil
+	}
+	if err != nil {
+		return stopped("the configuration file can't be read: %w", err)
+	}
+	defer f.Close()
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(f); err != nil {
+		return usage("the configuration file %s is no YAML that can be read: %w", path, err)
+	}
+	for _, key := range v.AllKeys() {
+		if slices.ContainsFunc(settings, func(s setting) bool { return s.key == key }) {
+			continue
+		}
+		names := make([]string, len(settings))
+		for i, s := range settings {
+			names[i] = s.key
+		}
+		return usage("the configuration file %s has a key %q that means nothing%s", path, key, didYouMean(key, names))
+	}
+	return nil
+}
+
+// command is a command line to propose: with the flags that this one needed to reach its data.
+func (a *app) command(words string) string {
+	out := "service " + words
+	for _, g := range a.flags.given {
+		out += " " + quote(g)
+	}
+	return out
+}
+
+// quote makes a word safe to paste into a shell.
+func quote(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@,=+%", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

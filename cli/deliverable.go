@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+// deliverable is what the commands of the four deliverables share.
+type deliverable[V any] struct {
+	gate api.Gate
+	list api.Op[api.AssessmentListInput, api.List[V]]
+	make api.Op[api.AssessmentInput, V]
+	// submit, and regenerate where there is such an operation, work on a version's id.
+	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
+	head               func(*V) *api.DeliverableVersion
+}
+
+func (d deliverable[V]) noun() string { return nounOf(d.gate) }
+
+// newest is the version that is worked on.
+func (d deliverable[V]) newest(ctx context.Context, a *app) (*V, error) {
+	one, err := a.assessment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := call(ctx, a, d.list, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}})
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Data) == 0 {
+		return nil, advise(stopped("the assessment %q has no %s yet (it is %s)", one.Name, d.gate.Title(), one.State),
+			"go on with `%s`", a.command("assess run"))
+	}
+	return &l.Data[0], nil
+}
+
+func (d deliverable[V]) newestID(ctx context.Context, a *app) (string, error) {
+	v, err := d.newest(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	return d.head(v).ID, nil
+}
+
+// commands are the ones that all four have.
+func (d deliverable[V]) commands(a *app) []*cobra.Command {
+	out := []*cobra.Command{d.versions(a), d.draft(a), d.submission(a)}
+	if d.regenerate != nil {
+		out = append(out, d.regeneration(a))
+	}
+	return append(out, a.gateApprove(d.gate), a.gateReject(d.gate))
+}
+
+func (d deliverable[V]) versions(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "versions", Short: "List the versions, newest first", Args: takes(0, 0),
+		Long:    fmt.Sprintf("Lists the versions of the %s, newest first. An approved version never changes;\nediting one makes the next.", d.gate.Title()),
+		Example: fmt.Sprintf("  service %s versions", d.noun()),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			one, err := a.assessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			l, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[V], error) {
+				return call(cmd.Context(), a, d.list, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(l, func(p *print.Page) {
+				var rows [][]string
+				for i := range l.Data {
+					h := d.head(&l.Data[i])
+					rows = append(rows, []string{fmt.Sprint(h.VersionNumber), plain(h.Status), fmt.Sprint(h.ItemCount), moment(h.CreatedAt), orEmpty(h.ApprovedBy), h.Method, h.ID})
+				}
+				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "lines", Right: true}, {Title: "created"},
+					{Title: "approved by"}, {Title: "method"}, {Title: "id", Keep: true}}, rows)
+				a.none(p, len(rows), "There is no version yet; go on with `%s`.", a.command("assess run"))
+			})
+		},
+	}
+}
+
+func (d deliverable[V]) draft(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "draft", Short: "Draft the first or the next version", Args: takes(0, 0),
+		Long:    fmt.Sprintf("Drafts the %s from the evidence. `service assess run` does it in its turn; this\nis for drafting it again from the start.", d.gate.Title()),
+		Example: fmt.Sprintf("  service %s draft\n  service %s show", d.noun(), d.noun()),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			one, err := a.assessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			a.progress.Start("draft the " + d.gate.Title())
+			v, err := call(cmd.Context(), a, d.make, &api.AssessmentInput{AssessmentID: one.ID})
+			return d.tell(a, v, atWork(err), "drafted")
+		},
+	}
+}
+
+func (d deliverable[V]) submission(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "submit", Short: "Submit the newest version for review", Args: takes(0, 0),
+		Long:    fmt.Sprintf("Submits the newest version of the %s for review and asks an owner or admin for\napproval of exactly what it says now.", d.gate.Title()),
+		Example: fmt.Sprintf("  service %s submit\n  service %s approve", d.noun(), d.noun()),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := d.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			v, err := d.submit(cmd.Context(), a, id)
+			return d.tell(a, v, atWork(err), "submitted for review")
+		},
+	}
+}
+
+func (d deliverable[V]) regeneration(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "regenerate", Short: "Draft again, keeping what people edited", Args: takes(0, 0),
+		Long:    fmt.Sprintf("Drafts the %s again from the evidence there is now, as the next version. What people\nedited is kept, and named.", d.gate.Title()),
+		Example: fmt.Sprintf("  service %s regenerate", d.noun()),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := d.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			a.progress.Start("draft the " + d.gate.Title() + " again")
+			v, err := d.regenerate(cmd.Context(), a, id)
+			return d.tell(a, v, atWork(err), "drafted again")
+		},
+	}
+}
+
+// tell prints what became of a version.
+func (d deliverable[V]) tell(a *app, v *V, err error, what string) error {
+	a.progress.Done("")
+	if err != nil {
+		return err
+	}
+	return a.out.Print(v, func(p *print.Page) {
+		h := d.head(v)
+		p.Text("The %s, version %d with %s, is %s.", d.gate.Title(), h.VersionNumber, count(h.ItemCount, "line", "lines"), what)
+		if len(h.Kept) > 0 {
+			p.Text("Kept as people edited it: %s.", joinSome(h.Kept, 12))
+		}
+	})
+}
+
+// heading prints what all versions have.
+func heading(p *print.Page, g api.Gate, h *api.DeliverableVersion, more ...print.Field) {
+	p.Title("%s, version %d: %s", capital(g.Title()), h.VersionNumber, plain(h.Status))
+	p.Fields(append([]print.Field{
+		{Name: "created", Value: moment(h.CreatedAt)}, {Name: "made by", Value: h.Method},
+		{Name: "submitted", Value: momentOf(h.SubmittedAt)},
+		{Name: "approved", Value: joinWords(momentOf(h.ApprovedAt), orEmpty(h.ApprovedBy))},
+		{Name: "lines", Value: fmt.Sprint(h.ItemCount)},
+		{Name: "content", Value: "sha256 " + h.ContentSHA256},
+	}, more...)...)
+}
+
+// next says what may be done with a version.
+func (a *app) next(p *print.Page, g api.Gate, status api.VersionStatus) {
+	noun := nounOf(g)
+	p.Blank()
+	switch status {
+	case api.VersionUnderReview:
+		p.Text("It waits for a decision:")
+		p.Command(a.command(noun + " approve"))
+		p.Command(a.command(noun + " reject --reason '…'"))
+	case api.VersionRejected:
+		p.Text("It was rejected. Change it, then go on:")
+		p.Command(a.command(noun + " edit CONTROL …"))
+		p.Command(a.command("assess run"))
+	case api.VersionApproved:
+		p.Text("It is approved. Go on with:")
+		p.Command(a.command("assess run"))
+	default:
+		p.Text("It is a draft. Change lines with `%s`, then:", a.command(noun+" edit"))
+		p.Command(a.command(noun + " submit"))
+	}
+}
+
+// item prints what the lines of all deliverables share.
+func item(p *print.Page, i *api.Item, more ...print.Field) {
+	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
+	edited := ""
+	if i.EditedBy != nil {
+		edited = joinWords(*i.EditedBy, "("+joinSome(i.EditedFields, 20)+")")
+	}
+	p.Fields(append(append([]print.Field{{Name: "requirements", Value: requirements(i.RequirementCodes)}}, more...),
+		print.Field{Name: "edited by", Value: edited}, print.Field{Name: "id", Value: i.ID})...)
+}
+
+// evidence prints the passages that a line rests on.
+func evidence(p *print.Page, all []api.Evidence) {
+	p.Title("Evidence")
+	if len(all) == 0 {
+		p.Text("no passage found")
+		return
+	}
+	for i, e := range all {
+		if i > 0 {
+			p.Blank()
+		}
+		cited(p, 2, e)
+	}
+}
+
+func missing(p *print.Page, elements []string) {
+	if len(elements) == 0 {
+		return
+	}
+	p.Title("Missing")
+	for _, m := range elements {
+		p.Item(0, "%s", m)
+	}
+}
+
+// one picks the line that a control's code or a line's id names.
+func one[T any](ref, what string, all []T, of func(*T) *api.Item) (*T, error) {
+	at := slices.IndexFunc(all, func(t T) bool { i := of(&t); return i.ID == ref || equalCode(i.ControlCode, ref) })
+	if at < 0 {
+		return nil, stopped("there is no %s for %q in this version", what, ref)
+	}
+	return &all[at], nil
+}

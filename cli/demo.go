@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+const (
+	demoName      = "Harborquill Cargo demo"
+	demoFramework = "iso-27001-2022"
+)
+
+func (a *app) demo() *cobra.Command {
+	dir := "."
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Run the whole job on an example company", Args: takes(0, 0),
+		Long: `Assesses Harborquill Cargo, a company that does not exist, against ISO/IEC 27001:2022:
+reads its documents, drafts scope, Statement of Applicability, gaps, maturity and
+plan, and writes report.html and report.json. Because it is a demo, it approves at
+each of the four gates as you; in an assessment of your own you decide there.
+
+A report.html that the demo did not write is never overwritten.`,
+		Example: "  service demo\n  service demo --out /tmp/demo\n  service demo -o json --jq '.summary.compliance_pct'",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runDemo(cmd.Context(), dir) },
+	}
+	cmd.Flags().StringVar(&dir, "out", ".", "folder for the reports; made where it is missing")
+	return cmd
+}
+
+func (a *app) runDemo(ctx context.Context, dir string) error {
+	started := a.Clock()
+	if a.Example == nil {
+		return stopped("this build holds no example")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return stopped("the folder %s can't be made: %w", dir, reason(err))
+	}
+	files, left := walk(a.Example, "")
+	name, err := a.freeName(ctx, demoName)
+	if err != nil {
+		return err
+	}
+	o := runOptions{frameworks: []string{demoFramework}, approve: api.Gates, until: api.StateReportGenerated,
+		comment: "approved in advance: this is the demo"}
+	one, err := a.create(ctx, name, o)
+	if err != nil {
+		return err
+	}
+	a.use(one.ID)
+	a.kept = fmt.Sprintf("the demo is kept as %q; go on with `%s`, or start a new one with `%s`", name, a.command("assess run --approve"), a.command("demo"))
+	got, err := a.add(ctx, one.ID, files, "")
+	if err != nil {
+		return err
+	}
+	if err := a.moveOn(ctx, one.ID, o); err != nil {
+		return err
+	}
+	var written []string
+	for _, format := range []string{"html", "json"} {
+		path, err := a.freePath(filepath.Join(dir, "report."+format))
+		if err != nil {
+			return err
+		}
+		if err := a.writeReport(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path, true); err != nil {
+			return err
+		}
+		written = append(written, path)
+	}
+	out, err := a.outcome(ctx, one.ID, append(left, got.Left...), started)
+	if err != nil {
+		return err
+	}
+	out.Reports = written
+	out.lead = func(p *print.Page) {
+		p.Text("A demo on a made-up company. The four approvals were given in advance in your name, because it is a demo.")
+	}
+	out.tail = func(p *print.Page) { a.tryNext(p, out) }
+	return a.out.Print(out, out.page(a))
+}
+
+// tryNext proposes three commands that work on what the demo made.
+func (a *app) tryNext(p *print.Page, o *outcome) {
+	p.Title("Try next")
+	if len(o.Worst) > 0 {
+		p.Command(a.command("gap show " + o.Worst[0].ControlCode))
+	} else {
+		p.Command(a.command("gap list"))
+	}
+	p.Command(a.command("search 'who approves access rights'"))
+	p.Command(a.command("assess run DIR --framework " + demoFramework))
+}
+
+// freeName is the name, with a number behind it where it is taken.
+func (a *app) freeName(ctx context.Context, name string) (string, error) {
+	for n := 1; ; n++ {
+		try := name
+		if n > 1 {
+			try = fmt.Sprintf("%s %d", name, n)
+		}
+		found, err := a.withName(ctx, try)
+		if err != nil {
+			return "", err
+		}
+		if len(found) == 0 {
+			return try, nil
+		}
+	}
+}
+
+// freePath is the path, with a number behind its stem where there is a file that the
+// program did not write.
+func (a *app) freePath(path string) (string, error) {
+	stem, ext := strings.TrimSuffix(path, filepath.Ext(path)), filepath.Ext(path)
+	for n := 1; n < 1000; n++ {
+		try := path
+		if n > 1 {
+			try = fmt.Sprintf("%s-%d%s", stem, n, ext)
+		}
+		if _, err := os.Lstat(try); os.IsNotExist(err) || a.ours(try) {
+			if n > 1 {
+				a.progress.Say("%s is not this program's, so the report goes to %s", path, try)
+			}
+			return try, nil
+		}
+	}
+	return "", stopped("there is no free name for %s", path)
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
+)
+
+// The exit codes; `service help exit-codes` explains them.
+const (
+	exitFine         = 0
+	exitVerdict      = 1
+	exitUsage        = 2
+	exitRuntime      = 3
+	exitApproval     = 4
+	exitUnauthorised = 5
+	exitInterrupted  = 130
+)
+
+// failure is an error that knows its exit code, or what to do about it.
+type failure struct {
+	// code 0 leaves the choice to the error inside.
+	code int
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is an error about how the command was called.
+func usage(format string, args ...any) *failure {
+	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// stopped is an error of what the command met, not of how it was called.
+func stopped(format string, args ...any) *failure {
+	return &failure{code: exitRuntime, err: fmt.Errorf(format, args...)}
+}
+
+// advise adds what to do. An error that says so already keeps its words.
+func advise(err error, format string, args ...any) error {
+	var f *failure
+	if err == nil || (errors.As(err, &f) && f.hint != "") {
+		return err
+	}
+	return &failure{err: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// atWork marks an error as of the work, where the same code could mean bad arguments.
+func atWork(err error) error {
+	if api.IsCode(err, api.CodeValidation) {
+		return &failure{code: exitRuntime, err: err}
+	}
+	return err
+}
+
+// exitCode is the code of an error by the table.
+func exitCode(err error) int {
+	var f *failure
+	for e := err; errors.As(e, &f); e = f.err {
+		if f.code != 0 {
+			return f.code
+		}
+	}
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return exitRuntime
+	}
+	switch e.Code {
+	case api.CodeApproval:
+		return exitApproval
+	case api.CodeUnauthorized, api.CodeForbidden:
+		return exitUnauthorised
+	case api.CodeValidation, api.CodeTenantRequired:
+		return exitUsage
+	}
+	return exitRuntime
+}
+
+// report says on stderr what went wrong and returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	a.progress.Done("")
+	if err == nil {
+		return exitFine
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		a.say("interrupted")
+		kept := a.kept
+		if kept == "" {
+			kept = "what was finished before is kept; run the same command again to go on"
+		}
+		a.say("hint: %s", kept)
+		return exitInterrupted
+	}
+	a.say("service: %s", err.Error())
+	var e *api.Error
+	if errors.As(err, &e) {
+		for _, line := range details(e) {
+			a.say("  - %s", line)
+		}
+		if e.Code == api.CodeInternal && e.TraceID != "" {
+			a.say("  trace id: %s", e.TraceID)
+		}
+	}
+	if hint := a.hint(err); hint != "" {
+		a.say("hint: %s", hint)
+	}
+	return exitCode(err)
+}
+
+// details are the lines that say more than the message.
+func details(e *api.Error) (out []string) {
+	for _, d := range e.Details {
+		line := d.Message
+		switch {
+		case d.Field != "" && d.Message != "" && !strings.Contains(e.Message, d.Message):
+			line = d.Field + ": " + d.Message
+		case d.Message != "" && strings.Contains(e.Message, d.Message):
+			continue
+		case d.Gate != "" && d.ApprovalID != "":
+			line = fmt.Sprintf("approval %s of the %s", d.ApprovalID, d.Gate.Title())
+		case d.Reason != "" && !strings.Contains(e.Message, d.Reason):
+			line = d.Reason
+		}
+		if line != "" && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// hint is what to do about an error.
+func (a *app) hint(err error) string {
+	var f *failure
+	for e := err; errors.As(e, &f); e = f.err {
+		if f.hint != "" {
+			return f.hint
+		}
+	}
+	if errors.Is(err, client.ErrUnreachable) {
+		return "see that the server runs and that --server or SERVICE_SERVER names it"
+	}
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	switch e.Code {
+	case api.CodeUnauthorized:
+		return "give an API key with --token or SERVICE_TOKEN"
+	case api.CodeForbidden:
+		return "ask an owner or admin of the organization, or use another key"
+	case api.CodeTenantRequired:
+		return "name the organization with --org or SERVICE_ORG"
+	case api.CodeApproval:
+		for _, d := range e.Details {
+			if noun := nounOf(d.Gate); noun != "" {
+				return fmt.Sprintf("look with `%s`, decide with `%s`", a.command(noun+" show"), a.command(noun+" approve"))
+			}
+		}
+	case api.CodeRateLimit:
+		return "wait for the time it says and run the same command again"
+	case api.CodeInternal:
+		return "run it again; if it stays, look for the trace id in the service's log"
+	}
+	return ""
+}
+
+// say writes a line to stderr, safe for a terminal.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintln(a.Stderr, print.Block(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) catalogFrameworks(version *string) *cobra.Command {
+	var in api.FrameworksInput
+	cmd := &cobra.Command{
+		Use: "frameworks", Short: "List the frameworks", Args: takes(0, 0), Long: "Lists the laws, standards and contracts that the catalog maps to its controls. The\ncode is what --framework takes.",
+		Example: "  service catalog frameworks\n  service catalog frameworks --query iso",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in.Version = *version
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
+				in.Paging = p
+				return call(cmd.Context(), a, api.ListFrameworks, &in)
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, f := range all.Data {
+					rows = append(rows, []string{f.Code, f.Name, orEmpty(f.Jurisdiction), fmt.Sprint(f.RequirementCount), fmt.Sprint(f.MappingCount)})
+				}
+				p.Table([]print.Column{{Title: "framework", Keep: true}, {Title: "name"}, {Title: "jurisdiction"}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}}, rows)
+				a.none(p, len(rows), "No framework is like that.")
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Q, "query", "", "only with this in the code or name")
+	return cmd
+}
+
+func (a *app) catalogRequirements(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "requirements FRAMEWORK", Short: "List the requirements of a framework", Args: takes(1, 1), ValidArgsFunction: a.completeFrameworks(),
+		Long: "Lists the requirements of a framework in its order. Texts stand only where the\ncatalog has them.", Example: "  service catalog requirements iso-27001-2022",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
+				return call(cmd.Context(), a, api.ListRequirements, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: args[0], Version: *version}, Paging: p})
+			})
+			if err != nil {
+				return a.noFramework(err)
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, r := range all.Data {
+					rows = append(rows, []string{r.Code, orEmpty(r.Title), orEmpty(r.Text)})
+				}
+				p.Table([]print.Column{{Title: "requirement", Keep: true}, {Title: "title"}, {Title: "text"}}, rows)
+			})
+		},
+	}
+}
+
+// noFramework says where the frameworks are listed.
+func (a *app) noFramework(err error) error {
+	if api.IsCode(err, api.CodeNotFound) || api.IsCode(err, api.CodeValidation) {
+		return advise(err, "`%s` lists the frameworks", a.command("catalog frameworks"))
+	}
+	return err
+}
+
+func (a *app) catalogCoverage(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "coverage FRAMEWORK", Short: "Tell how much of a framework the catalog covers", Args: takes(1, 1), ValidArgsFunction: a.completeFrameworks(),
+		Long: "Tells how many requirements of a framework have at least one control, by domain.", Example: "  service catalog coverage nist-csf-2-0",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := call(cmd.Context(), a, api.GetCoverage, &api.CoverageInput{FrameworkID: args[0], SCFVersion: *version})
+			if err != nil {
+				return a.noFramework(err)
+			}
+			return a.out.Print(c, func(p *print.Page) {
+				p.Text("%s: %d of %d requirements are mapped (%.2f %%), by %d controls in %d mappings.", c.FrameworkCode, c.MappedRequirementCount, c.RequirementCount, c.CoveragePct, c.ControlCount, c.MappingCount)
+				p.Blank()
+				var rows [][]string
+				for _, d := range c.ByDomain {
+					rows = append(rows, []string{d.DomainCode, d.DomainName, fmt.Sprint(d.ControlCount), fmt.Sprint(d.RequirementCount), fmt.Sprint(d.MappingCount)})
+				}
+				p.Table([]print.Column{{Title: "domain", Keep: true}, {Title: "name"}, {Title: "controls", Right: true}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}}, rows)
+			})
+		},
+	}
+}
+
+func (a *app) catalogCrosswalk(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "crosswalk FRAMEWORK [TARGET]", Short: "Show a framework's controls, or join two frameworks", Args: takes(1, 2), ValidArgsFunction: a.completeFrameworks(),
+		Long: "With one framework, lists its controls with the requirements each answers. With two,\njoins their requirements through the controls they share.", Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc-2-2017 -o json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := api.CrosswalkInput{Framework: args[0], Version: *version}
+			if len(args) == 2 {
+				in.Target = args[1]
+			}
+			c, err := call(cmd.Context(), a, api.GetCrosswalk, &in)
+			if err != nil {
+				return a.noFramework(err)
+			}
+			return a.out.Print(c, func(p *print.Page) {
+				var rows [][]string
+				if c.Target == nil {
+					for _, x := range c.Controls {
+						rows = append(rows, []string{x.ControlCode, x.ControlTitle, strings.Join(x.RequirementCodes, ", ")})
+					}
+					p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: c.Framework.Code, Wrap: true}}, rows)
+					return
+				}
+				for _, x := range c.Pairs {
+					rows = append(rows, []string{x.RequirementCode, x.TargetRequirementCode, strings.Join(x.ControlCodes, ", ")})
+				}
+				p.Table([]print.Column{{Title: c.Framework.Code, Keep: true}, {Title: c.Target.Code, Keep: true}, {Title: "through the controls", Wrap: true}}, rows)
+				a.none(p, len(rows), "They share no control.")
+			})
+		},
+	}
+}

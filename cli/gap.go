@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+var gapVersions = deliverable[api.GapVersion]{
+	gate: api.GateGapAnalysis, list: api.ListGap, make: api.DraftGap,
+	submit: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
+		return call(ctx, a, api.SubmitGap, &api.GapInput{GapVersionID: id})
+	},
+	regenerate: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
+		return call(ctx, a, api.RegenerateGap, &api.GapInput{GapVersionID: id})
+	},
+	head: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+}
+
+func (a *app) gap() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "gap", Short: "The gap analysis: where the evidence falls short",
+		Long: `The gap analysis lists each control that the evidence does not fully show, how
+severe that is and why, what is missing, and the passages it rests on. "Not
+evidenced" means that nothing was found, not that nothing is done.`,
+		Example: "  service gap list --severity high\n  service gap show BCD-11\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
+	}, append([]*cobra.Command{a.gapShow(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary()}, gapVersions.commands(a)...)...)
+}
+
+func (a *app) findings(ctx context.Context, version string, filter api.FindingFilter, l limits) (*api.List[api.Finding], error) {
+	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Finding], error) {
+		return call(ctx, a, api.ListFindings, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: version}, Paging: p, FindingFilter: filter})
+	})
+}
+
+func (a *app) finding(ctx context.Context, ref string) (*api.Finding, error) {
+	id, err := gapVersions.newestID(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	filter := api.FindingFilter{}
+	if !uuid.MatchString(ref) {
+		filter.ControlCode = ref
+	}
+	l, err := a.findings(ctx, id, filter, limits{})
+	if err != nil {
+		return nil, err
+	}
+	return one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item })
+}
+
+func (a *app) gapShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [CONTROL|FINDING]", Short: "Show the newest version, or one finding with its evidence", Args: takes(0, 1),
+		Long:              "Shows the newest version with its totals; with a control's code, that control's\nfinding in full.",
+		Example:           "  service gap show\n  service gap show BCD-11",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				f, err := a.finding(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return a.out.Print(f, func(p *print.Page) { findingPage(p, f) })
+			}
+			v, err := gapVersions.newest(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			s, err := call(cmd.Context(), a, api.GetGapSummary, &api.GapInput{GapVersionID: v.ID})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(v, func(p *print.Page) {
+				heading(p, api.GateGapAnalysis, &v.DeliverableVersion, gapFields(s)...)
+				a.next(p, api.GateGapAnalysis, v.Status)
+			})
+		},
+	}
+}
+
+func gapFields(s *api.GapSummary) []print.Field {
+	return []print.Field{
+		{Name: "controls assessed", Value: fmt.Sprint(s.Controls)}, {Name: "findings", Value: fmt.Sprint(s.Findings)},
+		{Name: "results", Value: tally(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})},
+		{Name: "by severity", Value: tally(s.BySeverity, api.Severities)},
+		{Name: "by type", Value: tally(s.ByType, sorted(s.ByType))},
+		{Name: "compliance", Value: joinWords(percent(s.CompliancePct), "("+s.ComplianceFormula+")")},
+	}
+}
+
+func findingPage(p *print.Page, f *api.Finding) {
+	item(p, &f.Item,
+		print.Field{Name: "severity", Value: string(f.Severity), Style: severityStyle(string(f.Severity))},
+		print.Field{Name: "why", Value: f.SeverityReason},
+		print.Field{Name: "result", Value: plain(f.Result)}, print.Field{Name: "status", Value: plain(f.Status)}, print.Field{Name: "type", Value: plain(f.GapType)},
+		print.Field{Name: "condition", Value: f.Condition}, print.Field{Name: "criteria", Value: f.Criteria}, print.Field{Name: "cause", Value: f.Cause},
+		print.Field{Name: "effect", Value: f.Effect}, print.Field{Name: "recommendation", Value: f.Recommendation},
+		print.Field{Name: "owner", Value: orEmpty(f.Owner)}, print.Field{Name: "due", Value: string(orEmpty(f.DueDate))}, print.Field{Name: "note", Value: orEmpty(f.Note)},
+		print.Field{Name: "confidence", Value: fmt.Sprintf("%.2f", f.Confidence)}, print.Field{Name: "source", Value: f.Source})
+	missing(p, f.MissingElements)
+	evidence(p, f.Evidence)
+}
+
+func (a *app) gapList() *cobra.Command {
+	var severity, status string
+	var filter api.FindingFilter
+	var l limits
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"findings", "items"}, Short: "List the findings, worst first", Args: takes(0, 0),
+		Long:    "Lists the findings of the newest version, worst first. Filters are joined.",
+		Example: "  service gap list --severity critical\n  service gap list --domain BCD\n  service gap list -o csv > gaps.csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("severity", severity, api.Severities); err != nil {
+				return err
+			}
+			if err := oneOf("status", status, implementations); err != nil {
+				return err
+			}
+			id, err := gapVersions.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			filter.Severity, filter.Status = api.Severity(severity), api.Implementation(status)
+			all, err := a.findings(cmd.Context(), id, filter, l)
+			if err != nil {
+				return err
+			}
+			defer a.more(len(all.Data), all.Pagination)
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, f := range all.Data {
+					rows = append(rows, []string{f.ControlCode, string(f.Severity), plain(f.Status), f.ControlTitle, joinSome(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner)})
+				}
+				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "status"}, {Title: "title"}, {Title: "missing"},
+					{Title: "quotes", Right: true}, {Title: "owner"}}, rows)
+				a.none(p, len(rows), "No finding is like that.")
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&severity, "severity", "", "only of this severity")
+	f.StringVar(&status, "status", "", "only of this implementation status")
+	f.StringVar(&filter.Domain, "domain", "", "only of this domain, as BCD")
+	f.StringVar(&filter.Owner, "owner", "", "only of this owner")
+	f.StringVar(&filter.Q, "query", "", "only with these words")
+	l.add(cmd, 0)
+	return cmd
+}
+
+// gapText are the fields of a finding that both add and edit set.
+type gapText struct {
+	status, severity, kind, condition, criteria, cause, effect, recommendation, owner, due, note string
+}
+
+func (t *gapText) flags(f *pflag.FlagSet) {
+	f.StringVar(&t.status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
+	f.StringVar(&t.severity, "severity", "", "informational, low, medium, high or critical")
+	f.StringVar(&t.kind, "type", "", "documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring")
+	f.StringVar(&t.condition, "condition", "", "what was found")
+	f.StringVar(&t.cause, "cause", "", "why it is so")
+	f.StringVar(&t.effect, "effect", "", "what may come of it")
+	f.StringVar(&t.recommendation, "recommendation", "", "what to do")
+	f.StringVar(&t.owner, "owner", "", "who is responsible")
+	f.StringVar(&t.due, "due", "", "by when, as 2027-03-31")
+}
+
+func (t *gapText) check() error {
+	if err := oneOf("status", t.status, implementations); err != nil {
+		return err
+	}
+	return oneOf("severity", t.severity, api.Severities)
+}
+
+func (a *app) gapAdd() *cobra.Command {
+	var t gapText
+	cmd := &cobra.Command{
+		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap by hand", Args: takes(1, 1),
+		Long:              "Adds a finding that the analysis did not make. A code that the catalog lacks is\ntaken and marked.",
+		Example:           "  service gap add IAC-06 --status not_implemented --severity high --condition 'No second factor on the VPN'",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := t.check(); err != nil {
+				return err
+			}
+			if t.status == "" || t.severity == "" {
+				return usage("a gap needs --status and --severity")
+			}
+			assessment, err := a.assessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			in := api.CreateGapInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}}
+			in.Body.ControlID, in.Body.Status, in.Body.Severity = args[0], api.Implementation(t.status), api.Severity(t.severity)
+			b := &in.Body
+			b.GapType, b.Condition, b.Cause, b.Effect, b.Recommendation = t.kind, t.condition, t.cause, t.effect, t.recommendation
+			b.Owner, b.DueDate = given(cmd, "owner", t.owner), given(cmd, "due", api.Date(t.due))
+			f, err := call(cmd.Context(), a, api.CreateGap, &in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(f, func(p *print.Page) { findingPage(p, f) })
+		},
+	}
+	t.flags(cmd.Flags())
+	return cmd
+}
+
+func (a *app) gapEdit() *cobra.Command {
+	var t gapText
+	cmd := &cobra.Command{
+		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: takes(1, 1),
+		Long:              "Changes the named fields of a finding. A regeneration keeps what people set.",
+		Example:           "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := anyChanged(cmd); err != nil {
+				return err
+			}
+			if err := t.check(); err != nil {
+				return err
+			}
+			was, err := a.finding(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			in := api.UpdateFindingInput{FindingID: was.ID, Match: revision(was.Revision)}
+			b := &in.Body
+			b.Status, b.Severity, b.GapType = given(cmd, "status", api.Implementation(t.status)), given(cmd, "severity", api.Severity(t.severity)), given(cmd, "type", t.kind)
+			b.Condition, b.Criteria, b.Cause = given(cmd, "condition", t.condition), given(cmd, "criteria", t.criteria), given(cmd, "cause", t.cause)
+			b.Effect, b.Recommendation = given(cmd, "effect", t.effect), given(cmd, "recommendation", t.recommendation)
+			b.Owner, b.Note, b.DueDate = optional(cmd, "owner", t.owner), optional(cmd, "note", t.note), optional(cmd, "due", api.Date(t.due))
+			f, err := call(cmd.Context(), a, api.UpdateFinding, &in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(f, func(p *print.Page) { findingPage(p, f) })
+		},
+	}
+	t.flags(cmd.Flags())
+	cmd.Flags().StringVar(&t.criteria, "criteria", "", "what it should be")
+	cmd.Flags().StringVar(&t.note, "note", "", "a note; empty removes it")
+	return cmd
+}
+
+func (a *app) gapSummary() *cobra.Command {
+	return &cobra.Command{
+		Use: "summary", Short: "Count the newest version", Args: takes(0, 0),
+		Long: "Counts the findings of the newest version by result, severity, type and domain.", Example: "  service gap summary\n  service gap summary --jq .by_severity",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := gapVersions.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			s, err := call(cmd.Context(), a, api.GetGapSummary, &api.GapInput{GapVersionID: id})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(s, func(p *print.Page) {
+				p.Fields(gapFields(s)...)
+				var rows [][]string
+				for _, d := range sorted(s.ByDomain) {
+					rows = append(rows, []string{d, fmt.Sprint(s.ByDomain[d])})
+				}
+				p.Title("By domain")
+				p.Table([]print.Column{{Title: "domain"}, {Title: "findings", Right: true}}, rows)
+			})
+		},
+	}
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// memory is what the program keeps between runs, beside the data: comfort, never
+// truth. Where it can't be read or written, the program works without it.
+type memory struct {
+	// Used is the id of the assessment used last, by place of the data.
+	Used map[string]string `json:"used"`
+	// Written is the SHA-256 of files the program wrote, by their full path: those it may overwrite.
+	Written map[string]string `json:"written"`
+}
+
+func (a *app) memoryFile() string { return filepath.Join(a.StateDir, "memory.json") }
+
+func (a *app) remembered() memory {
+	m := memory{}
+	if a.StateDir != "" {
+		if b, err := os.ReadFile(a.memoryFile()); err == nil {
+			_ = json.Unmarshal(b, &m)
+		}
+	}
+	if m.Used == nil {
+		m.Used = map[string]string{}
+	}
+	if m.Written == nil {
+		m.Written = map[string]string{}
+	}
+	return m
+}
+
+// remember changes what is kept; that it can't is no reason to fail.
+func (a *app) remember(change func(*memory)) {
+	if a.StateDir == "" {
+		return
+	}
+	m := a.remembered()
+	change(&m)
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil || os.MkdirAll(a.StateDir, 0o700) != nil {
+		return
+	}
+	_ = replaceFile(a.memoryFile(), 0o600, func(w io.Writer) error { _, err := w.Write(b); return err })
+}
+
+// place names where the data is, as a key of what is remembered.
+func (a *app) place() string {
+	t := a.flags.Target
+	data := t.Data
+	if abs, err := filepath.Abs(data); err == nil && data != "" {
+		data = abs
+	}
+	return t.Server + "|" + data + "|" + t.Organization
+}
+
+// use remembers the assessment for commands that name none.
+func (a *app) use(id string) {
+	if a.remembered().Used[a.place()] != id {
+		a.remember(func(m *memory) { m.Used[a.place()] = id })
+	}
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".service-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := errors.Join(write(f), f.Chmod(mode), f.Sync()); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// ours tells whether the file is as the program wrote it.
+func (a *app) ours(path string) bool {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	want, known := a.remembered().Written[abs]
+	got, err := hashFile(path)
+	return known && err == nil && got == want
+}
+
+// wrote notes that the program made the file.
+func (a *app) wrote(path string) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return
+	}
+	if sum, err := hashFile(path); err == nil {
+		a.remember(func(m *memory) { m.Written[abs] = sum })
+	}
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return hashOf(f)
+}
+
+// hashOf is the SHA-256 of all that r holds, in hex.
+func hashOf(r io.Reader) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+// worstShown is how many gaps a summary names.
+const worstShown = 5
+
+// outcome is what a run tells at its end.
+type outcome struct {
+	Assessment *api.Assessment        `json:"assessment"`
+	Status     *api.AssessmentStatus  `json:"status"`
+	Summary    *api.AssessmentSummary `json:"summary"`
+	Documents  []api.Document         `json:"documents"`
+	LeftOut    []skipped              `json:"left_out"`
+	Worst      []api.Finding          `json:"worst_findings"`
+	Reports    []string               `json:"reports"`
+	Seconds    float64                `json:"seconds"`
+
+	// lead stands before the page, tail after it.
+	lead, tail func(*print.Page)
+}
+
+// outcome reads what there is to tell of an assessment.
+func (a *app) outcome(ctx context.Context, id string, left []skipped, started time.Time) (*outcome, error) {
+	in := api.AssessmentInput{AssessmentID: id}
+	out := &outcome{LeftOut: left, Worst: []api.Finding{}, Reports: []string{}}
+	if out.LeftOut == nil {
+		out.LeftOut = []skipped{}
+	}
+	var err error
+	if out.Assessment, err = call(ctx, a, api.GetAssessment, &in); err != nil {
+		return nil, err
+	}
+	if out.Status, err = call(ctx, a, api.GetAssessmentStatus, &in); err != nil {
+		return nil, err
+	}
+	if out.Summary, err = call(ctx, a, api.GetAssessmentSummary, &in); err != nil {
+		return nil, err
+	}
+	if out.Documents, err = a.documents(ctx, id); err != nil {
+		return nil, err
+	}
+	if out.Assessment.Counts.Findings > 0 {
+		versions, err := call(ctx, a, api.ListGap, &api.AssessmentListInput{AssessmentInput: in, Paging: api.Paging{Limit: 1}})
+		if err != nil {
+			return nil, err
+		}
+		if len(versions.Data) > 0 {
+			worst, err := a.findings(ctx, versions.Data[0].ID, api.FindingFilter{}, limits{limit: worstShown})
+			if err != nil {
+				return nil, err
+			}
+			out.Worst = worst.Data
+		}
+	}
+	out.Seconds = a.Clock().Sub(started).Seconds()
+	return out, nil
+}
+
+// page is the outcome as people read it.
+func (o *outcome) page(a *app) func(*print.Page) {
+	return func(p *print.Page) {
+		if o.lead != nil {
+			o.lead(p)
+		}
+		p.Title("%s: %s (%d %%)", o.Assessment.Name, plain(o.Assessment.State), o.Assessment.Progress)
+		p.Fields(o.fields()...)
+		o.unread(p)
+		o.worst(p)
+		if o.Summary.IsStarter {
+			p.Blank()
+			p.Text("Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.", a.command("catalog import FILE"))
+		}
+		for _, r := range o.Reports {
+			p.Blank()
+			p.Text("Written: %s", r)
+		}
+		if o.tail != nil {
+			o.tail(p)
+		}
+	}
+}
+
+func (o *outcome) fields() []print.Field {
+	read := 0
+	for _, d := range o.Documents {
+		if d.Status == api.DocumentIngested {
+			read++
+		}
+	}
+	frameworks := strings.Join(o.Assessment.Frameworks, ", ")
+	if frameworks == "" {
+		frameworks = "none: the whole catalog"
+	}
+	fields := []print.Field{
+		{Name: "frameworks", Value: frameworks},
+		{Name: "documents", Value: fmt.Sprintf("%d read of %d, %s", read, len(o.Documents), count(o.Assessment.Counts.Chunks, "passage", "passages"))},
+	}
+	if o.Summary.Controls > 0 {
+		fields = append(fields,
+			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %d apply: %d implemented, %d partially, %d not evidenced",
+				o.Summary.Controls, o.Summary.Applicable, o.Summary.Implemented, o.Summary.PartiallyImpl, o.Summary.NotEvidenced)},
+			print.Field{Name: "coverage", Value: joinWords(percent(o.Summary.CompliancePct), "("+o.Summary.ComplianceFormula+")")})
+	}
+	if o.Summary.MaturityAvg != nil {
+		fields = append(fields, print.Field{Name: "maturity", Value: figure(o.Summary.MaturityAvg) + " of 5 on average"})
+	}
+	if o.Assessment.State.Reached(api.StateGapAnalysisDrafted) {
+		fields = append(fields, print.Field{Name: "gaps", Value: tally(o.Summary.FindingsBySeverity, api.Severities)})
+	}
+	if o.Assessment.State.Reached(api.StatePOAMDrafted) {
+		fields = append(fields, print.Field{Name: "plan", Value: count(o.Summary.OpenPOAMItems, "open item", "open items")})
+	}
+	return append(fields, print.Field{Name: "time taken", Value: print.Elapsed(time.Duration(o.Seconds * float64(time.Second)))},
+		print.Field{Name: "id", Value: o.Assessment.ID})
+}
+
+// unread lists the documents that were not read, and why.
+func (o *outcome) unread(p *print.Page) {
+	var lines []string
+	for _, l := range o.LeftOut {
+		lines = append(lines, l.Name+": "+l.Reason)
+	}
+	for _, d := range o.Documents {
+		if d.Status == api.DocumentFailed {
+			lines = append(lines, d.Filename+": "+orEmpty(d.Error))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	p.Title("Not read")
+	for _, l := range lines {
+		p.Item(0, "%s", l)
+	}
+}
+
+// missingShown is how many missing things a gap names in a summary.
+const missingShown = 2
+
+// worst shows the worst gaps, each with the passage it rests on.
+func (o *outcome) worst(p *print.Page) {
+	if len(o.Worst) == 0 {
+		return
+	}
+	p.Title("The worst gaps")
+	for i, f := range o.Worst {
+		p.Text("%d. %s %s [%s, %s]", i+1, f.ControlCode, f.ControlTitle, f.Severity, plain(f.Status))
+		if len(f.MissingElements) > 0 {
+			p.Indent(3, "missing: %s", strings.TrimRight(joinSome(f.MissingElements, missingShown), "."))
+		}
+		if len(f.Evidence) == 0 {
+			p.Indent(3, "no passage found")
+			continue
+		}
+		cited(p, 3, f.Evidence[0])
+	}
+}

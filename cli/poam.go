@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+var poamVersions = deliverable[api.POAMVersion]{
+	gate: api.GatePOAM, list: api.ListPOAM, make: api.DraftPOAM,
+	submit: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
+		return call(ctx, a, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
+	},
+	head: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+}
+
+var poamStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
+
+var efforts = []string{"small", "medium", "large", "extra_large"}
+
+func (a *app) poam() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "poam", Short: "The plan of action and milestones: who closes which gap until when",
+		Long: `The plan of action and milestones turns each gap into work: what to do, in which
+order, until when, and by which evidence it will be seen as done. First dates stay
+once approved; changes are written beside them.`,
+		Example: "  service poam list --severity high\n  service poam show POAM-0001\n  service poam edit POAM-0001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
+	}, append([]*cobra.Command{a.poamShow(), a.poamList(), a.poamEdit(), a.poamSummary()}, poamVersions.commands(a)...)...)
+}
+
+func (a *app) poamItems(ctx context.Context, in api.POAMItemsInput, l limits) (*api.List[api.POAMItem], error) {
+	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.POAMItem], error) {
+		in.Paging = p
+		return call(ctx, a, api.ListPOAMItems, &in)
+	})
+}
+
+// poamItem finds an item of the newest version by its code, id, or control.
+func (a *app) poamItem(ctx context.Context, ref string) (*api.POAMItem, error) {
+	id, err := poamVersions.newestID(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.poamItems(ctx, api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, limits{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.Data {
+		if equalCode(l.Data[i].POAMCode, ref) {
+			return &l.Data[i], nil
+		}
+	}
+	return one(ref, "item", l.Data, func(i *api.POAMItem) *api.Item { return &i.Item })
+}
+
+func (a *app) poamShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [POAM|CONTROL|ITEM]", Short: "Show the newest version, or one item", Args: takes(0, 1),
+		Long: "Shows the newest version with its totals; with an item's code or a control's, that\nitem in full.", Example: "  service poam show\n  service poam show POAM-0001",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				i, err := a.poamItem(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return a.out.Print(i, func(p *print.Page) { poamPage(p, i) })
+			}
+			v, err := poamVersions.newest(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			s, err := call(cmd.Context(), a, api.GetPOAMSummary, &api.POAMInput{POAMVersionID: v.ID})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(v, func(p *print.Page) {
+				heading(p, api.GatePOAM, &v.DeliverableVersion, poamFields(s)...)
+				a.next(p, api.GatePOAM, v.Status)
+			})
+		},
+	}
+}
+
+func poamFields(s *api.POAMSummary) []print.Field {
+	due := joinWords(string(orEmpty(s.FirstDue)), "to", string(orEmpty(s.LastDue)))
+	if s.FirstDue == nil {
+		due = ""
+	}
+	return []print.Field{
+		{Name: "open", Value: fmt.Sprintf("%d of %d, %d overdue", s.Open, s.Items, s.Overdue)}, {Name: "by status", Value: tally(s.ByStatus, poamStatuses)},
+		{Name: "by severity", Value: tally(s.BySeverity, api.Severities)}, {Name: "by effort", Value: tally(s.ByEffort, efforts)}, {Name: "due", Value: due},
+	}
+}
+
+func poamPage(p *print.Page, i *api.POAMItem) {
+	item(p, &i.Item,
+		print.Field{Name: "code", Value: i.POAMCode}, print.Field{Name: "weakness", Value: i.Weakness}, print.Field{Name: "to do", Value: i.CorrectiveAction},
+		print.Field{Name: "severity", Value: string(i.Severity), Style: severityStyle(string(i.Severity))},
+		print.Field{Name: "priority", Value: fmt.Sprint(i.Priority)}, print.Field{Name: "effort", Value: plain(i.Effort)},
+		print.Field{Name: "status", Value: plain(i.Status)}, print.Field{Name: "risk accepted until", Value: string(orEmpty(i.RiskAcceptedUntil))},
+		print.Field{Name: "owner", Value: joinWords(orEmpty(i.Owner), "("+i.OwnerRole+")")}, print.Field{Name: "due", Value: string(i.DueDate)},
+		print.Field{Name: "after", Value: strings.Join(i.Dependencies, ", ")}, print.Field{Name: "resources", Value: orEmpty(i.Resources)},
+		print.Field{Name: "vendor", Value: orEmpty(i.VendorDependency)}, print.Field{Name: "comments", Value: orEmpty(i.Comments)})
+	if len(i.Milestones) > 0 {
+		p.Title("Milestones")
+		for _, m := range i.Milestones {
+			p.Item(0, "%s  %s (%s)", m.DueDate, m.Title, plain(m.Status))
+			for _, c := range m.Changes {
+				p.Indent(4, "moved to %s by %s: %s", c.DueDate, c.By, c.Reason)
+			}
+		}
+	}
+	for _, l := range []struct {
+		title string
+		lines []string
+	}{{"Done when", i.AcceptanceCriteria}, {"Evidence expected", i.ExpectedEvidence}} {
+		if len(l.lines) > 0 {
+			p.Title("%s", l.title)
+			for _, line := range l.lines {
+				p.Item(0, "%s", line)
+			}
+		}
+	}
+}
+
+func (a *app) poamList() *cobra.Command {
+	var in api.POAMItemsInput
+	var severity string
+	var l limits
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"items"}, Short: "List the items by priority", Args: takes(0, 0),
+		Long: "Lists the items of the newest version by priority.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("status", in.Status, poamStatuses); err != nil {
+				return err
+			}
+			if err := oneOf("severity", severity, api.Severities); err != nil {
+				return err
+			}
+			id, err := poamVersions.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			in.POAMVersionID, in.Severity = id, api.Severity(severity)
+			all, err := a.poamItems(cmd.Context(), in, l)
+			if err != nil {
+				return err
+			}
+			defer a.more(len(all.Data), all.Pagination)
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, i := range all.Data {
+					rows = append(rows, []string{i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner), string(i.DueDate), plain(i.Effort), plain(i.Status)})
+				}
+				p.Table([]print.Column{{Title: "code", Keep: true}, {Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "to do"}, {Title: "owner"},
+					{Title: "due", Keep: true}, {Title: "effort"}, {Title: "status"}}, rows)
+				a.none(p, len(rows), "No item is like that.")
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.Status, "status", "", "only of this status")
+	f.StringVar(&severity, "severity", "", "only of this severity")
+	f.StringVar(&in.Domain, "domain", "", "only of this domain, as BCD")
+	f.StringVar(&in.ControlCode, "control", "", "only of this control")
+	f.StringVar(&in.Owner, "owner", "", "only of this owner")
+	f.StringVar(&in.Q, "query", "", "only with these words")
+	l.add(cmd, 0)
+	return cmd
+}
+
+func (a *app) poamEdit() *cobra.Command {
+	var action, effort, owner, resources, due, status, until, vendor, comments string
+	var priority int
+	cmd := &cobra.Command{
+		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
+		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them.",
+		Example: "  service poam edit POAM-0001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-0001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := anyChanged(cmd); err != nil {
+				return err
+			}
+			if err := oneOf("status", status, poamStatuses); err != nil {
+				return err
+			}
+			if err := oneOf("effort", effort, efforts); err != nil {
+				return err
+			}
+			was, err := a.poamItem(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			in := api.UpdatePOAMItemInput{POAMItemID: was.ID, Match: revision(was.Revision)}
+			b := &in.Body
+			b.CorrectiveAction, b.Priority, b.Effort = given(cmd, "action", action), given(cmd, "priority", priority), given(cmd, "effort", effort)
+			b.Status, b.DueDate = given(cmd, "status", status), given(cmd, "due", api.Date(due))
+			b.Owner, b.Resources, b.RiskAcceptedUntil = optional(cmd, "owner", owner), optional(cmd, "resources", resources), optional(cmd, "risk-until", api.Date(until))
+			b.VendorDependency, b.Comments = optional(cmd, "vendor", vendor), optional(cmd, "comments", comments)
+			i, err := call(cmd.Context(), a, api.UpdatePOAMItem, &in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(i, func(p *print.Page) { poamPage(p, i) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&action, "action", "", "what to do")
+	f.IntVar(&priority, "priority", 0, "1 is first")
+	f.StringVar(&effort, "effort", "", "small, medium, large or extra_large")
+	f.StringVar(&owner, "owner", "", "who does it; empty removes it")
+	f.StringVar(&resources, "resources", "", "what it takes")
+	f.StringVar(&due, "due", "", "by when, as 2027-03-31")
+	f.StringVar(&status, "status", "", "open, in_progress, blocked, completed, risk_accepted or cancelled")
+	f.StringVar(&until, "risk-until", "", "until when the risk is accepted")
+	f.StringVar(&vendor, "vendor", "", "the vendor it depends on")
+	f.StringVar(&comments, "comments", "", "comments")
+	return cmd
+}
+
+func (a *app) poamSummary() *cobra.Command {
+	return &cobra.Command{
+		Use: "summary", Short: "Count the newest version", Args: takes(0, 0),
+		Long: "Counts the items of the newest version by status, severity and effort.", Example: "  service poam summary",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := poamVersions.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			s, err := call(cmd.Context(), a, api.GetPOAMSummary, &api.POAMInput{POAMVersionID: id})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(s, func(p *print.Page) { p.Fields(poamFields(s)...) })
+		},
+	}
+}

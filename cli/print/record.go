@@ -1,0 +1,233 @@
+package print
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
+	"go.yaml.in/yaml/v3"
+)
+
+func encodeJSON(v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok {
+		return escapeHidden(raw), nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("writing the record: %w", err)
+	}
+	return escapeHidden(b.Bytes()), nil
+}
+
+// escapeHidden writes runes that steer a terminal as \u escapes. They can only
+// stand inside strings, so the document says the same as before.
+func escapeHidden(b []byte) []byte {
+	if !bytes.ContainsFunc(b, steers) {
+		return b
+	}
+	out := make([]byte, 0, len(b)+64)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		switch {
+		case !steers(r):
+			out = append(out, b[:n]...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		b = b[n:]
+	}
+	return out
+}
+
+func steers(r rune) bool { return r == 0x7f || hidden(r) }
+
+func indent(b []byte) ([]byte, error) {
+	var out bytes.Buffer
+	if err := json.Indent(&out, bytes.TrimSpace(b), "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// toYAML turns JSON into YAML with the fields in the same order.
+func toYAML(b []byte) ([]byte, error) {
+	var node yaml.Node
+	if err := yaml.Unmarshal(b, &node); err != nil {
+		return nil, fmt.Errorf("writing YAML: %w", err)
+	}
+	plainStyle(&node)
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := errors.Join(enc.Encode(&node), enc.Close()); err != nil {
+		return nil, fmt.Errorf("writing YAML: %w", err)
+	}
+	// Only double-quoted text can hold such runes here, and there the escape means the same.
+	return yamlEscapes(out.Bytes()), nil
+}
+
+func plainStyle(n *yaml.Node) {
+	n.Style = 0
+	if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, steers) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	if len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode) {
+		n.Style = yaml.FlowStyle
+	}
+	for _, c := range n.Content {
+		plainStyle(c)
+	}
+}
+
+func yamlEscapes(b []byte) []byte {
+	if !bytes.ContainsFunc(b, steers) {
+		return b
+	}
+	var out []byte
+	for _, r := range string(b) {
+		switch {
+		case !steers(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			out = fmt.Appendf(out, `\U%08x`, r)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// toCSV writes a list's records as rows, or one record as one row. Columns are the
+// fields of the first record; lists of words are joined by "; ", what is nested
+// stays JSON.
+func toCSV(b []byte) ([]byte, error) {
+	records, err := recordsOf(b)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	var columns []string
+	for i, raw := range records {
+		names, values, err := members(raw)
+		if err != nil {
+			return nil, fmt.Errorf("there is no CSV form of this; use -o json: %w", err)
+		}
+		if i == 0 {
+			columns = names
+			if err := w.Write(names); err != nil {
+				return nil, err
+			}
+		}
+		row := make([]string, len(columns))
+		for c, name := range columns {
+			row[c] = cell(values[name])
+		}
+		if err := w.Write(row); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return out.Bytes(), w.Error()
+}
+
+func recordsOf(b []byte) ([]json.RawMessage, error) {
+	b = bytes.TrimSpace(b)
+	var records []json.RawMessage
+	if bytes.HasPrefix(b, []byte("[")) {
+		return records, json.Unmarshal(b, &records)
+	}
+	if _, values, err := members(b); err == nil && bytes.HasPrefix(bytes.TrimSpace(values["data"]), []byte("[")) {
+		return records, json.Unmarshal(values["data"], &records)
+	}
+	return []json.RawMessage{b}, nil
+}
+
+// members takes an object apart, keeping the order of its fields.
+func members(b []byte) (names []string, values map[string]json.RawMessage, err error) {
+	if err := json.Unmarshal(b, &values); err != nil {
+		return nil, nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	if _, err := dec.Token(); err != nil {
+		return nil, nil, err
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		names = append(names, fmt.Sprint(name))
+		var skip json.RawMessage
+		if err := dec.Decode(&skip); err != nil {
+			return nil, nil, err
+		}
+	}
+	return names, values, nil
+}
+
+func cell(raw json.RawMessage) string {
+	var s string
+	var list []string
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return ""
+	case json.Unmarshal(raw, &s) == nil:
+		return harmless(s)
+	case json.Unmarshal(raw, &list) == nil:
+		return harmless(strings.Join(list, "; "))
+	}
+	return string(raw)
+}
+
+// harmless keeps a spreadsheet from taking text for a formula, and a terminal for a command.
+func harmless(s string) string {
+	s = Block(s)
+	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// maxResults bounds a jq filter that goes on for ever.
+const maxResults = 1_000_000
+
+// runQuery prints each result on a line of its own: text as it is, all else as JSON.
+func runQuery(code *gojq.Code, b []byte) ([]byte, error) {
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	results := code.Run(v)
+	for range maxResults {
+		r, ok := results.Next()
+		if !ok {
+			return out.Bytes(), nil
+		}
+		switch r := r.(type) {
+		case error:
+			return nil, fmt.Errorf("the jq filter failed: %w", r)
+		case string:
+			out.WriteString(Block(r) + "\n")
+		default:
+			j, err := gojq.Marshal(r)
+			if err != nil {
+				return nil, err
+			}
+			out.Write(append(escapeHidden(j), '\n'))
+		}
+	}
+	return nil, fmt.Errorf("the jq filter gave over %d results and was stopped", maxResults)
+}

@@ -1,0 +1,61 @@
+package print
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Line makes text safe to show in one line of a terminal: control characters
+// become visible signs, line breaks and tabs become blanks. Evidence is written
+// by strangers, and an escape sequence in it must never act.
+func Line(s string) string { return neutralise(s, false) }
+
+// Block is Line for text of several lines: line breaks stay, tabs become blanks.
+func Block(s string) string { return neutralise(s, true) }
+
+func neutralise(s string, breaks bool) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	for _, r := range s {
+		switch {
+		case r == '\n' && breaks:
+			b.WriteRune(r)
+		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
+			b.WriteByte(' ')
+		case r < 0x20:
+			b.WriteRune('\u2400' + r) // the sign that Unicode has for showing it
+		case r == 0x7f:
+			b.WriteRune('\u2421')
+		case hidden(r):
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden tells of runes above ASCII that steer a terminal or turn the order of
+// what is read: C1 controls, bidirectional marks, tags.
+func hidden(r rune) bool {
+	switch {
+	case r >= 0x80 && r < 0xa0, r == '\u200e', r == '\u200f', r == '\u061c', r == '\ufeff':
+		return true
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package print
+
+import "strings"
+
+// Column is a column of a table.
+type Column struct {
+	Title string
+	// Right aligns figures.
+	Right bool
+	// Wrap gives long text several lines; else it is cut with ….
+	Wrap bool
+	// Keep says that the column is never narrowed: codes and ids are no use in part.
+	Keep bool
+	// Style chooses how a cell is shown, by its text.
+	Style func(cell string) Style
+}
+
+// minColumn is how narrow a column may become.
+const minColumn = 8
+
+// gap stands between columns.
+const gap = 2
+
+// Table prints rows under their titles, fitted to the page's width.
+func (p *Page) Table(columns []Column, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	safe := make([][]string, len(rows))
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = Width(c.Title)
+	}
+	for r, row := range rows {
+		safe[r] = make([]string, len(columns))
+		for i := range columns {
+			if i < len(row) {
+				safe[r][i] = strings.TrimSpace(Line(row[i]))
+			}
+			widths[i] = max(widths[i], Width(safe[r][i]))
+		}
+	}
+	fit(columns, widths, p.width)
+	titles := make([]string, len(columns))
+	for i, c := range columns {
+		titles[i] = strings.ToUpper(c.Title)
+	}
+	p.row(columns, widths, titles, func(int, string) Style { return Bold })
+	for _, row := range safe {
+		p.row(columns, widths, row, func(i int, cell string) Style {
+			if columns[i].Style == nil {
+				return Plain
+			}
+			return columns[i].Style(cell)
+		})
+	}
+}
+
+// fit narrows the widest columns that may be narrowed until the table fits.
+func fit(columns []Column, widths []int, width int) {
+	if width < 1 {
+		return
+	}
+	total := gap * (len(columns) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for ; total > width; total-- {
+		widest := -1
+		for i, c := range columns {
+			if !c.Keep && widths[i] > minColumn && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+func (p *Page) row(columns []Column, widths []int, cells []string, style func(int, string) Style) {
+	lines := make([][]string, len(columns))
+	height := 1
+	for i, c := range columns {
+		if c.Wrap {
+			lines[i] = Wrap(cells[i], widths[i])
+		} else {
+			lines[i] = []string{Cut(cells[i], widths[i])}
+		}
+		height = max(height, len(lines[i]))
+	}
+	for l := range height {
+		var b strings.Builder
+		pending := 0 // blanks are written only before something, so no line ends in them
+		for i, c := range columns {
+			text := ""
+			if l < len(lines[i]) {
+				text = lines[i][l]
+			}
+			fill := max(0, widths[i]-Width(text))
+			if c.Right {
+				pending += fill
+			}
+			if text != "" {
+				b.WriteString(strings.Repeat(" ", pending))
+				b.WriteString(paint(p.color, style(i, cells[i]), text))
+				pending = 0
+			}
+			if !c.Right {
+				pending += fill
+			}
+			pending += gap
+		}
+		p.line(b.String())
+	}
+}

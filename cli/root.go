@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// root builds the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := group(&cobra.Command{
+		Use:   "service",
+		Short: "Security, compliance and maturity assessments against the Secure Controls Framework",
+		Long: `service reads a folder of policies, procedures and records, finds what they say
+about each control of the Secure Controls Framework, and drafts scope, Statement
+of Applicability, gap analysis, maturity assessment, plan of action and reports.
+What it writes is a draft with quoted evidence; people approve.
+
+It works offline on a local data folder, or against a server (--server).`,
+		Example: `  service demo                                  see the whole job on an example company
+  service assess run ./evidence -f iso-27001-2022   assess your own folder
+  service assess status                         where it stands, and what it waits for
+  service help exit-codes                       what scripts need to know`,
+	})
+	root.Version = a.Version
+	root.SetVersionTemplate("service {{.Version}}\n")
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &failure{code: exitUsage, err: err, hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
+	})
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
+	addSettings(root)
+	root.AddGroup(&cobra.Group{ID: "job", Title: "The job:"}, &cobra.Group{ID: "part", Title: "Its parts:"}, &cobra.Group{ID: "more", Title: "More:"})
+	for id, cmds := range map[string][]*cobra.Command{
+		"job":  {a.demo(), a.assess(), a.document(), a.search(), a.report_()},
+		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval()},
+		"more": {a.catalog(), a.artifact(), a.audit(), a.raw(), a.version(), a.completion()},
+	} {
+		for _, c := range cmds {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(topics()...)
+	root.SetHelpCommandGroupID("more")
+	return root
+}
+
+// group makes a command that only holds others: alone it shows its help, and a word
+// it does not know is an error with the nearest that it does.
+func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		f := usage("there is no command %q%s", cmd.CommandPath()+" "+args[0], orList(cmd.SuggestionsFor(args[0])))
+		f.hint = fmt.Sprintf("`%s --help` lists the commands", cmd.CommandPath())
+		return f
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// takes checks how many arguments a command got; a negative most means any number.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		f := usage("`%s` needs more arguments", cmd.CommandPath())
+		if most >= 0 && len(args) > most {
+			f = usage("`%s` does not take the argument %q", cmd.CommandPath(), args[most])
+		}
+		f.hint = "write it as: " + cmd.UseLine()
+		return f
+	}
+}
+
+// oneOf checks a word from a closed list.
+func oneOf[S ~string](what, word string, allowed []S) error {
+	names := make([]string, len(allowed))
+	for i, w := range allowed {
+		names[i] = string(w)
+	}
+	if word == "" || slices.Contains(names, word) {
+		return nil
+	}
+	f := usage("there is no %s %q%s", what, word, didYouMean(word, names))
+	f.hint = "it is one of " + strings.Join(names, ", ")
+	return f
+}
+
+// didYouMean proposes the nearest of the known words; empty where none is near.
+func didYouMean(word string, known []string) string {
+	probe := &cobra.Command{SuggestionsMinimumDistance: 3}
+	for _, k := range known {
+		probe.AddCommand(&cobra.Command{Use: k, Run: func(*cobra.Command, []string) {}})
+	}
+	return orList(probe.SuggestionsFor(word))
+}
+
+func orList(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	quoted := make([]string, min(3, len(words)))
+	for i := range quoted {
+		quoted[i] = fmt.Sprintf("%q", words[i])
+	}
+	return "; did you mean " + strings.Join(quoted, " or ") + "?"
+}

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) scope() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "scope", Short: "The scope: what of the organization is assessed",
+		Long: `The scope says which units, systems, places and data are assessed, and which traits
+the organization has. Traits decide which controls can apply; each is true, false or
+unknown, with the reason.`,
+		Example: "  service scope show\n  service scope set --trait has_ot=false --system Quayside --system Pilotlink\n  service scope set -f scope.yaml\n  service scope submit",
+	}, a.scopeShow(), a.scopeSet(), a.scopeSubmit(), a.scopeApprove())
+}
+
+func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
+	one, err := a.assessment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := call(ctx, a, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: one.ID})
+	if api.IsCode(err, api.CodeNotFound) {
+		return nil, advise(err, "go on with `%s`, or write it with `%s`", a.command("assess run"), a.command("scope set"))
+	}
+	return s, err
+}
+
+func (a *app) scopeShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show the scope with its traits", Args: takes(0, 0), Long: "Shows the scope of the assessment, and each trait with where it comes from.", Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.currentScope(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.out.Print(s, func(p *print.Page) { scopePage(p, s) })
+		},
+	}
+}
+
+func scopePage(p *print.Page, s *api.Scope) {
+	p.Title("%s, version %d: %s", s.Title, s.VersionNumber, plain(s.Status))
+	lines := func(l []string) string { return strings.Join(l, "\n") }
+	p.Fields(print.Field{Name: "description", Value: s.Description}, print.Field{Name: "business units", Value: lines(s.BusinessUnits)}, print.Field{Name: "processes", Value: lines(s.Processes)},
+		print.Field{Name: "systems", Value: lines(s.Systems)}, print.Field{Name: "locations", Value: lines(s.Locations)}, print.Field{Name: "legal entities", Value: lines(s.LegalEntities)},
+		print.Field{Name: "data types", Value: lines(s.DataTypes)}, print.Field{Name: "third parties", Value: lines(s.ThirdParties)}, print.Field{Name: "exclusions", Value: lines(s.Exclusions)},
+		print.Field{Name: "assumptions", Value: lines(s.Assumptions)}, print.Field{Name: "constraints", Value: lines(s.Constraints)},
+		print.Field{Name: "approved", Value: joinWords(momentOf(s.ApprovedAt), orEmpty(s.ApprovedBy))}, print.Field{Name: "id", Value: s.ID})
+	p.Title("Traits")
+	var rows [][]string
+	names := slices.Clone(api.TraitNames)
+	for _, n := range sorted(s.Traits) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	for _, n := range names {
+		if t, ok := s.Traits[n]; ok {
+			why := t.Reason
+			if len(t.Evidence) > 0 {
+				why = joinWords(why, "“"+t.Evidence[0].Quote+"”", "("+t.Evidence[0].Filename+")")
+			}
+			rows = append(rows, []string{n, t.Value, t.Source, why})
+		}
+	}
+	p.Table([]print.Column{{Title: "trait", Keep: true}, {Title: "value", Keep: true}, {Title: "from"}, {Title: "why", Wrap: true}}, rows)
+}
+
+func (a *app) scopeSet() *cobra.Command {
+	var title, description, file string
+	var traits []string
+	var body api.ScopeBody
+	lists := []struct {
+		flag, usage string
+		value       []string
+		field       **[]string
+	}{
+		{"unit", "a business unit", nil, &body.BusinessUnits}, {"process", "a process", nil, &body.Processes}, {"system", "a system", nil, &body.Systems},
+		{"location", "a location", nil, &body.Locations}, {"entity", "a legal entity", nil, &body.LegalEntities}, {"data-type", "a type of data", nil, &body.DataTypes},
+		{"third-party", "a third party", nil, &body.ThirdParties}, {"exclusion", "what is left out", nil, &body.Exclusions},
+		{"assumption", "an assumption", nil, &body.Assumptions}, {"constraint", "a constraint", nil, &body.Constraints},
+	}
+	cmd := &cobra.Command{
+		Use: "set", Short: "Create or change the scope", Args: takes(0, 0),
+		Long: `Sets the named fields; the others stay. A list that is given takes the place of the
+one there was: repeat its flag for several entries. With -f, the fields come from a
+YAML or JSON file with the names of the API (- for stdin); flags win over it.`,
+		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := anyChanged(cmd); err != nil {
+				return err
+			}
+			if file != "" {
+				if err := a.readScope(file, &body); err != nil {
+					return err
+				}
+			}
+			if v := given(cmd, "title", title); v != nil {
+				body.Title = v
+			}
+			if v := given(cmd, "description", description); v != nil {
+				body.Description = v
+			}
+			for i := range lists {
+				if v := given(cmd, lists[i].flag, lists[i].value); v != nil {
+					*lists[i].field = v
+				}
+			}
+			if err := setTraits(&body, traits); err != nil {
+				return err
+			}
+			one, err := a.assessment(cmd.Context())
+			if err != nil {
+				return err
+			}
+			s, err := call(cmd.Context(), a, api.PutScope, &api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Body: body})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(s, func(p *print.Page) { scopePage(p, s) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&title, "title", "", "its title")
+	f.StringVar(&description, "description", "", "what it is about")
+	f.StringArrayVar(&traits, "trait", nil, "a trait as name=true, name=false or name=unknown; repeat for several")
+	f.StringVarP(&file, "file", "f", "", "read the fields from this file; - for stdin")
+	for i := range lists {
+		f.StringArrayVar(&lists[i].value, lists[i].flag, nil, lists[i].usage+"; repeat for several")
+	}
+	return cmd
+}
+
+func setTraits(body *api.ScopeBody, traits []string) error {
+	for _, t := range traits {
+		name, value, ok := strings.Cut(t, "=")
+		if !ok {
+			return advise(usage("--trait %q is not of the form name=value", t), "write it as --trait has_ot=false")
+		}
+		if err := oneOf("trait", name, api.TraitNames); err != nil {
+			return err
+		}
+		if err := oneOf("value of a trait", value, []string{"true", "false", "unknown"}); err != nil {
+			return err
+		}
+		if body.Traits == nil {
+			body.Traits = map[string]*bool{}
+		}
+		body.Traits[name] = nil
+		if value != "unknown" {
+			is := value == "true"
+			body.Traits[name] = &is
+		}
+	}
+	return nil
+}
+
+// maxScopeFile bounds a scope file; the API takes no larger body.
+const maxScopeFile = api.MaxBodyBytes
+
+func (a *app) readScope(path string, body *api.ScopeBody) error {
+	in := a.Stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return stopped("%s can't be read: %w", path, reason(err))
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxScopeFile+1))
+	if err != nil {
+		return stopped("%s can't be read: %w", path, err)
+	}
+	if len(b) > maxScopeFile {
+		return usage("%s is larger than a scope can be", path)
+	}
+	var fields map[string]any
+	if err := yaml.Unmarshal(b, &fields); err != nil {
+		return usage("%s is neither YAML nor JSON: %w", path, err)
+	}
+	if traits, ok := fields["traits"].(map[string]any); ok {
+		for name, v := range traits {
+			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
+				v = m["value"]
+			}
+			if s, ok := v.(string); ok {
+				v = map[string]any{"true": true, "false": false}[s]
+			}
+			traits[name] = v
+		}
+	}
+	for _, shown := range []string{"id", "created_at", "updated_at", "organization_id", "assessment_id", "status", "version_number", "revision", "edited_fields", "created_by", "approved_by", "approved_at"} {
+		delete(fields, shown)
+	}
+	j, err := json.Marshal(fields)
+	if err != nil {
+		return usage("%s can't be used: %w", path, err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(j))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(body); err != nil {
+		return usage("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+func (a *app) scopeSubmit() *cobra.Command {
+	return &cobra.Command{
+		Use: "submit", Short: "Submit the scope for review", Args: takes(0, 0), Long: "Submits the scope for review. The lifecycle has no gate for it, but it may be approved.", Example: "  service scope submit",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.moveScope(cmd.Context(), api.SubmitScope) },
+	}
+}
+
+func (a *app) scopeApprove() *cobra.Command {
+	return &cobra.Command{
+		Use: "approve", Short: "Approve the scope", Args: takes(0, 0), Long: "Approves the scope that is under review, as you. Owners and admins may.", Example: "  service scope submit && service scope approve",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.moveScope(cmd.Context(), api.ApproveScope) },
+	}
+}
+
+func (a *app) moveScope(ctx context.Context, op api.Op[api.ScopeInput, api.Scope]) error {
+	s, err := a.currentScope(ctx)
+	if err != nil {
+		return err
+	}
+	if s, err = call(ctx, a, op, &api.ScopeInput{ScopeID: s.ID}); err != nil {
+		return atWork(err)
+	}
+	return a.out.Print(s, func(p *print.Page) { p.Text("The scope, version %d, is %s.", s.VersionNumber, plain(s.Status)) })
+}

@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+var soaVersions = deliverable[api.SoAVersion]{
+	gate: api.GateSoA, list: api.ListSoA, make: api.DraftSoA,
+	submit: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
+		return call(ctx, a, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
+	},
+	regenerate: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
+		return call(ctx, a, api.RegenerateSoA, &api.SoAInput{SoAVersionID: id})
+	},
+	head: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+}
+
+var applicabilities = []api.Applicability{api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided}
+
+var implementations = []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed}
+
+func (a *app) soa() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "soa", Short: "The Statement of Applicability: which controls apply, and what shows it",
+		Long: `The Statement of Applicability says for each control whether it applies, why, and
+how far the evidence shows that it is implemented. It is the first gate: gaps are
+looked for only after an owner or admin has approved it.`,
+		Example: "  service soa show\n  service soa items --status not_evidenced\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
+	}, append([]*cobra.Command{a.soaShow(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate()}, soaVersions.commands(a)...)...)
+}
+
+// soaItemsOf lists the items of a version.
+func (a *app) soaItemsOf(ctx context.Context, in api.SoAItemsInput, l limits) (*api.List[api.SoAItem], error) {
+	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.SoAItem], error) {
+		in.Paging = p
+		return call(ctx, a, api.ListSoAItems, &in)
+	})
+}
+
+// soaItem finds one item of the newest version by control code or its id.
+func (a *app) soaItem(ctx context.Context, ref string) (*api.SoAItem, error) {
+	id, err := soaVersions.newestID(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
+	if !uuid.MatchString(ref) {
+		in.ControlCode = ref
+	}
+	l, err := a.soaItemsOf(ctx, in, limits{})
+	if err != nil {
+		return nil, err
+	}
+	return one(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item })
+}
+
+func (a *app) soaShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence", Args: takes(0, 1),
+		Long:              "Shows the newest version with its totals; with a control's code, that control's item\nin full: the reasons, each statement's verdict, and the quoted passages.",
+		Example:           "  service soa show\n  service soa show IAC-06\n  service soa show IAC-06 -o json",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if len(args) == 1 {
+				i, err := a.soaItem(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return a.out.Print(i, func(p *print.Page) { soaItemPage(p, i) })
+			}
+			v, err := soaVersions.newest(ctx, a)
+			if err != nil {
+				return err
+			}
+			items, err := a.soaItemsOf(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}, limits{})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(v, func(p *print.Page) {
+				applicable, status, review := map[api.Applicability]int{}, map[api.Implementation]int{}, 0
+				for _, i := range items.Data {
+					applicable[i.Applicability]++
+					if i.Applicability.In() {
+						status[i.ImplementationStatus]++
+					}
+					if i.NeedsReview {
+						review++
+					}
+				}
+				heading(p, api.GateSoA, &v.DeliverableVersion,
+					print.Field{Name: "applicability", Value: tally(applicable, applicabilities)},
+					print.Field{Name: "of those that apply", Value: tally(status, implementations)},
+					print.Field{Name: "to be looked at", Value: count(review, "item", "items") + " (`" + a.command("soa items --needs-review") + "`)"})
+				a.next(p, api.GateSoA, v.Status)
+			})
+		},
+	}
+}
+
+func soaItemPage(p *print.Page, i *api.SoAItem) {
+	item(p, &i.Item,
+		print.Field{Name: "applicability", Value: plain(i.Applicability)},
+		print.Field{Name: "because", Value: i.Rationale},
+		print.Field{Name: "status", Value: plain(i.ImplementationStatus)},
+		print.Field{Name: "reason", Value: i.Reason},
+		print.Field{Name: "evidence", Value: fmt.Sprintf("%s, %.0f %% of the statements", plain(i.EvidenceCoverage), i.CoverageRatio*100)},
+		print.Field{Name: "owner", Value: orEmpty(i.Owner)},
+		print.Field{Name: "note", Value: orEmpty(i.Note)},
+		print.Field{Name: "confidence", Value: fmt.Sprintf("%.2f", i.Confidence)},
+		print.Field{Name: "needs review", Value: yes(i.NeedsReview)})
+	if len(i.Statements) > 0 {
+		p.Title("What the control asks for")
+		for _, s := range i.Statements {
+			p.Item(0, "[%s] %s", s.Verdict, s.Text)
+			if s.Reason != "" {
+				p.Indent(2, "%s", s.Reason)
+			}
+		}
+	}
+	missing(p, i.MissingElements)
+	evidence(p, i.Evidence)
+}
+
+func (a *app) soaItems() *cobra.Command {
+	var in api.SoAItemsInput
+	var applicability, status string
+	var review bool
+	var l limits
+	cmd := &cobra.Command{
+		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version", Args: takes(0, 0),
+		Long:    "Lists one line per control. Filters are joined: an item has to meet all of them.",
+		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n  service soa items --needs-review",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("applicability", applicability, applicabilities); err != nil {
+				return err
+			}
+			if err := oneOf("status", status, implementations); err != nil {
+				return err
+			}
+			id, err := soaVersions.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			in.SoAVersionID, in.Applicability, in.ImplementationStatus = id, api.Applicability(applicability), api.Implementation(status)
+			if review {
+				in.NeedsReview = "true"
+			}
+			items, err := a.soaItemsOf(cmd.Context(), in, l)
+			if err != nil {
+				return err
+			}
+			defer a.more(len(items.Data), items.Pagination)
+			return a.out.Print(items, func(p *print.Page) {
+				var rows [][]string
+				for _, i := range items.Data {
+					rows = append(rows, []string{i.ControlCode, i.ControlTitle, plain(i.Applicability), plain(i.ImplementationStatus), plain(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner)})
+				}
+				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence"}, {Title: "quotes", Right: true}, {Title: "owner"}}, rows)
+				a.none(p, len(rows), "No item is like that.")
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.Domain, "domain", "", "only of this domain, as IAC")
+	f.StringVar(&applicability, "applicability", "", "only of this applicability")
+	f.StringVar(&status, "status", "", "only of this implementation status")
+	f.StringVar(&in.Framework, "framework", "", "only with requirements of this framework")
+	f.StringVar(&in.Owner, "owner", "", "only of this owner")
+	f.BoolVar(&review, "needs-review", false, "only what a person should look at")
+	f.StringVar(&in.Q, "query", "", "only with these words")
+	l.add(cmd, 0)
+	return cmd
+}
+
+func (a *app) soaEdit() *cobra.Command {
+	var applicability, status, rationale, owner, note string
+	var reasons []string
+	var reviewed bool
+	cmd := &cobra.Command{
+		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
+		Long: `Changes the named fields of one control's item. A regeneration keeps what people
+set. Editing an approved version makes the next one; editing one under review voids
+the approval that was asked for.`,
+		Example:           "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := anyChanged(cmd); err != nil {
+				return err
+			}
+			if err := oneOf("applicability", applicability, applicabilities); err != nil {
+				return err
+			}
+			if err := oneOf("status", status, implementations); err != nil {
+				return err
+			}
+			i, err := a.soaItem(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			in := api.UpdateSoAItemInput{SoAItemID: i.ID, Match: revision(i.Revision)}
+			in.Body.Applicability = given(cmd, "applicability", api.Applicability(applicability))
+			in.Body.ImplementationStatus = given(cmd, "status", api.Implementation(status))
+			in.Body.Rationale = given(cmd, "rationale", rationale)
+			in.Body.InclusionReasons = given(cmd, "because", reasons)
+			in.Body.Owner, in.Body.Note = optional(cmd, "owner", owner), optional(cmd, "note", note)
+			if cmd.Flags().Changed("reviewed") {
+				open := !reviewed
+				in.Body.NeedsReview = &open
+			}
+			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(out, func(p *print.Page) { soaItemPage(p, out) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&applicability, "applicability", "", "applicable, partially_applicable, not_applicable, out_of_scope or undecided")
+	f.StringVar(&status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
+	f.StringVar(&rationale, "rationale", "", "why it applies, or does not")
+	f.StringSliceVar(&reasons, "because", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
+	f.StringVar(&owner, "owner", "", "who is responsible; empty removes it")
+	f.StringVar(&note, "note", "", "a note; empty removes it")
+	f.BoolVar(&reviewed, "reviewed", false, "a person has looked at it")
+	return cmd
+}
+
+func (a *app) soaRefresh() *cobra.Command {
+	return &cobra.Command{
+		Use: "refresh", Short: "Look for the evidence again", Args: takes(0, 0),
+		Long:    "Looks in the documents there are now for evidence of each item, without changing\nwhat people decided. Use it after adding documents.",
+		Example: "  service doc add new-policy.docx\n  service soa refresh",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := soaVersions.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			a.progress.Start("look for the evidence again")
+			v, err := call(cmd.Context(), a, api.RefreshSoAEvidence, &api.SoAInput{SoAVersionID: id})
+			return soaVersions.tell(a, v, atWork(err), "refreshed")
+		},
+	}
+}
+
+func (a *app) soaValidate() *cobra.Command {
+	return &cobra.Command{
+		Use: "validate", Short: "Check the newest version against the rules for submission", Args: takes(0, 0),
+		Long:    "Lists what stands against submitting the newest version: undecided items, exclusions\nwithout a rationale. Exit code 1 where a rule is broken.",
+		Example: "  service soa validate || service soa items --applicability undecided",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			id, err := soaVersions.newestID(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			v, err := call(cmd.Context(), a, api.ValidateSoA, &api.SoAInput{SoAVersionID: id})
+			if err != nil {
+				return err
+			}
+			if err := a.out.Print(v, func(p *print.Page) {
+				var rows [][]string
+				for _, i := range v.Issues {
+					rows = append(rows, []string{i.Severity, i.ControlCode, i.Rule, i.Message})
+				}
+				p.Table([]print.Column{{Title: "severity", Keep: true}, {Title: "control", Keep: true}, {Title: "rule", Keep: true}, {Title: "message", Wrap: true}}, rows)
+				a.none(p, len(rows), "No rule is broken; it can be submitted.")
+			}); err != nil {
+				return err
+			}
+			if !v.Valid {
+				return &failure{code: exitVerdict, err: fmt.Errorf("%s stand against submitting it", count(v.Errors, "error", "errors"))}
+			}
+			return nil
+		},
+	}
+}

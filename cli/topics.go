@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// topics are pages of help that are no commands.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "exit-codes", Short: "What the exit codes mean", Long: `0    fine
+1    a verdict failed: what was checked is not as it should be
+2    usage: no such command or flag, or a value that can't be right
+3    something went wrong while running: a file, a server, a record that is not there
+4    an approval is missing or void: a person has to decide first
+5    not authorised: no credential, or one that may not do this
+130  interrupted; what was finished is kept
+
+Results go to stdout, everything else to stderr.`},
+		{Use: "configuration", Short: "Flags, variables and the configuration file", Long: configurationText()},
+		{Use: "environment", Short: "The variables that are read", Long: environmentText()},
+		{Use: "lifecycle", Short: "The states of an assessment and its four gates", Long: lifecycleText()},
+	}
+}
+
+func configurationText() string {
+	var b strings.Builder
+	b.WriteString(`A setting is looked for in the flags, then in the SERVICE_* variables, then in
+the file $XDG_CONFIG_HOME/service/config.yaml (~/.config/service/config.yaml), or
+the one that --config or SERVICE_CONFIG names. The keys:
+
+`)
+	for _, s := range settings {
+		fmt.Fprintf(&b, "%-11s %s\n", s.key, s.usage)
+	}
+	b.WriteString("\nAn example:\n\n  server: https://grc.acme.example\n  output: json\n")
+	return b.String()
+}
+
+func environmentText() string {
+	var b strings.Builder
+	for _, s := range settings {
+		fmt.Fprintf(&b, "SERVICE_%-11s as --%s\n", strings.ToUpper(s.key), s.key)
+	}
+	b.WriteString(`SERVICE_CONFIG      the configuration file
+NO_COLOR            any value: no colours
+XDG_CONFIG_HOME     where the configuration file is
+XDG_DATA_HOME       where the data folder is
+XDG_STATE_HOME      where the assessment used last is remembered
+`)
+	return b.String()
+}
+
+func lifecycleText() string {
+	var b strings.Builder
+	b.WriteString("An assessment moves forward through 22 states, one at a time. At a gate, a person\nhas to approve; a rejection moves it back to the draft.\n\n")
+	for i, s := range api.States() {
+		m, _ := s.Next()
+		fmt.Fprintf(&b, "%2d  %s\n", i+1, s)
+		switch {
+		case m.Gate != "":
+			fmt.Fprintf(&b, "      GATE: %s\n", m.Work)
+		case m.Work != "":
+			fmt.Fprintf(&b, "      %s\n", m.Work)
+		}
+	}
+	return b.String()
+}

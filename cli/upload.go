@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// taken is what came of adding files to an assessment.
+type taken struct {
+	Added   []api.Document
+	Present int
+	Left    []skipped
+}
+
+// add uploads the files that the assessment does not have by content. A file that
+// can't be taken is listed and the others go on; only what concerns all is an error.
+func (a *app) add(ctx context.Context, assessment string, files []source, category string) (taken, error) {
+	var out taken
+	have, err := a.documents(ctx, assessment)
+	if err != nil {
+		return out, err
+	}
+	known := map[string]bool{}
+	for _, d := range have {
+		known[d.SHA256] = true
+	}
+	a.progress.Start("look at the files")
+	for i, f := range files {
+		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
+		sum, err := f.hash()
+		if err != nil {
+			out.Left = append(out.Left, skipped{f.Name, reason(err).Error()})
+			continue
+		}
+		if known[sum] {
+			out.Present++
+			continue
+		}
+		doc, err := a.upload(ctx, assessment, f, category)
+		switch {
+		case ctx.Err() != nil:
+			return out, ctx.Err()
+		case api.IsCode(err, api.CodeValidation):
+			out.Left = append(out.Left, skipped{f.Name, err.Error()})
+			continue
+		case err != nil:
+			return out, err
+		}
+		known[sum] = true
+		out.Added = append(out.Added, *doc)
+	}
+	a.progress.Done("%s taken, %d there already, %d left out", count(len(out.Added), "file", "files"), out.Present, len(out.Left))
+	return out, nil
+}
+
+// waits are how long to wait where a server asks to slow down; together more than its window.
+var waits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
+
+func (a *app) upload(ctx context.Context, assessment string, f source, category string) (*api.Document, error) {
+	for try := 0; ; try++ {
+		r, err := f.open()
+		if err != nil {
+			return nil, api.Invalid("", "%v", reason(err))
+		}
+		doc, err := call(ctx, a, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+			File: api.UploadFile{Filename: filepath.Base(f.Name), Content: r}, Category: category})
+		_ = r.Close()
+		if !api.IsCode(err, api.CodeRateLimit) || try >= len(waits) {
+			return doc, err
+		}
+		a.progress.Update("the server asks to slow down; going on with %s in %d s", filepath.Base(f.Name), int(waits[try].Seconds()))
+		if err := pause(ctx, waits[try]); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pause waits, or returns early with the reason why ctx ended.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// documents lists all documents of an assessment.
+func (a *app) documents(ctx context.Context, assessment string) ([]api.Document, error) {
+	l, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
+		return call(ctx, a, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l.Data, nil
+}
+
+// The time between two looks at how far documents are read grows up to slowLook.
+const (
+	firstLook = 100 * time.Millisecond
+	slowLook  = 5 * time.Second
+)
+
+// awaitReading waits until all of an assessment's documents are read or have failed.
+func (a *app) awaitReading(ctx context.Context, assessment string) ([]api.Document, error) {
+	a.progress.Start("read the documents")
+	defer a.progress.Done("")
+	for wait := firstLook; ; wait = min(2*wait, slowLook) {
+		docs, err := a.documents(ctx, assessment)
+		if err != nil && !api.IsCode(err, api.CodeRateLimit) {
+			return nil, err
+		}
+		open := slices.IndexFunc(docs, func(d api.Document) bool {
+			return d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing
+		})
+		if err == nil && open < 0 {
+			return docs, nil
+		}
+		if err == nil {
+			a.progress.Update("%s", readingWords(docs))
+		}
+		if err := pause(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func readingWords(docs []api.Document) string {
+	done := 0
+	for _, d := range docs {
+		if d.Status == api.DocumentIngested || d.Status == api.DocumentFailed {
+			done++
+		}
+	}
+	return fmt.Sprintf("read the documents: %d of %d", done, len(docs))
+}
