@@ -90,7 +90,7 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	}
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
-		texts[i] = strings.Join(c.HeadingPath, ". ") + "\n" + c.Text
+		texts[i] = c.Text // its headings stand in it
 	}
 	vectors, err := embedder.Embed(ctx, texts)
 	if err != nil {

@@ -41,9 +41,9 @@ func (v *view) basisSection() []block {
 	if m := v.MaturitySummary; m != nil && m.Formula != "" && v.kind.tells(api.GateMaturity) {
 		f.addText("Maturity means", m.Formula)
 	}
-	out := []block{f, heading{v.anchors.add("basis", "limits"), "Limits"}, v.limits()}
+	out := []block{f, heading{ID: v.anchors.add("basis", "limits"), Text: "Limits"}, v.limits()}
 	if inputs := v.inputs(); len(inputs.Rows) > 0 {
-		out = append(out, heading{v.anchors.add("basis", "inputs"), "What each version was made from"}, inputs)
+		out = append(out, heading{ID: v.anchors.add("basis", "inputs"), Text: "What each version was made from"}, inputs)
 	}
 	return out
 }

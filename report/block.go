@@ -43,11 +43,11 @@ type span struct {
 	// Mono is for hashes and ids.
 	Mono   bool
 	Strong bool
+	// Keep is for dates and the like, which are not broken over lines.
+	Keep bool
 	// Free is other people's text in a line, Prose a text of theirs that may have lines.
 	Free, Prose bool
 	Bar         *bar
-	// Swatch is the fill that a bar's part has, before its name.
-	Swatch string
 }
 
 // bar is a row of a bar chart: parts from left to right out of Max, and a mark.
@@ -65,8 +65,12 @@ type barPart struct {
 }
 
 type (
-	heading struct{ ID, Text string }
-	para    struct {
+	// heading is a chapter's own; a minor one is left out of the contents.
+	heading struct {
+		ID, Text string
+		Minor    bool
+	}
+	para struct {
 		Text  cell
 		Class string
 	}
@@ -109,13 +113,14 @@ type table struct {
 
 type column struct {
 	Name string
-	// Width is a share of the whole: only the proportion between columns counts.
+	// Width is in units of about an em and a half, at least; columns share what is left.
 	Width int
 	// Number is right-aligned.
 	Number bool
 	// Picture is a column of bars: formats without pictures leave it out.
 	Picture bool
-	Swatch  string
+	// Swatch is the fill that a bar's part has, shown before its name.
+	Swatch string
 }
 
 type row struct {
@@ -137,6 +142,7 @@ func (radar) Kind() string   { return "radar" }
 func plain(s string) cell                 { return cell{{Text: s}} }
 func free(s string) cell                  { return cell{{Text: s, Free: true}} }
 func prose(s string) cell                 { return cell{{Text: s, Prose: true}} }
+func keep(s string) cell                  { return cell{{Text: s, Keep: true}} }
 func mono(s string) cell                  { return cell{{Text: s, Mono: true}} }
 func badge(class, s string) cell          { return cell{{Text: s, Badge: class}} }
 func number(n int) cell                   { return plain(count(n)) }
@@ -163,13 +169,31 @@ func (f *facts) addList(label string, items []string) {
 	f.Items = append(f.Items, fact{Label: label, List: l})
 }
 
+// Class is how a column's cells are set.
+func (c column) Class() string {
+	switch {
+	case c.Number:
+		return "n"
+	case c.Picture:
+		return "pic"
+	}
+	return ""
+}
+
 // Share is a column's part of the width in percent.
 func (t table) Share(c column) float64 {
+	return round(100 * float64(max(c.Width, 1)) / float64(t.width()))
+}
+
+// MinWidth is what the table needs to be read, in rem.
+func (t table) MinWidth() float64 { return round(1.5 * float64(t.width())) }
+
+func (t table) width() int {
 	sum := 0
-	for _, x := range t.Columns {
-		sum += max(x.Width, 1)
+	for _, c := range t.Columns {
+		sum += max(c.Width, 1)
 	}
-	return float64(int(float64(max(c.Width, 1))/float64(sum)*10000)) / 100
+	return sum
 }
 
 // Details tells whether any row has a detail.

@@ -120,7 +120,7 @@ func (v *view) masthead() facts {
 	f.addText("About", v.Assessment.Description)
 	f.add("State", plain(label(string(v.Assessment.State))))
 	if v.Assessment.DueDate != nil {
-		f.add("Due", plain(date(v.Assessment.DueDate)))
+		f.add("Due", keep(date(v.Assessment.DueDate)))
 	}
 	var frameworks []cell
 	for _, fw := range v.Frameworks {
@@ -148,8 +148,8 @@ func (v *view) catalogHash() cell {
 // versions is the table of what the report rests on.
 func (v *view) versions() table {
 	t := table{Caption: "Versions this report is made from", Columns: []column{
-		{Name: "Deliverable", Width: 5}, {Name: "Version", Width: 2, Number: true}, {Name: "Status", Width: 4}, {Name: "Items", Width: 2, Number: true},
-		{Name: "Prepared by", Width: 4}, {Name: "Approved by", Width: 4}, {Name: "Approved on", Width: 3}, {Name: "Content SHA-256", Width: 7},
+		{Name: "Deliverable", Width: 5}, {Name: "Version", Width: 3, Number: true}, {Name: "Status", Width: 5}, {Name: "Items", Width: 2, Number: true},
+		{Name: "Prepared by", Width: 4}, {Name: "Approved by", Width: 4}, {Name: "Approved on", Width: 4}, {Name: "Content SHA-256", Width: 7},
 	}}
 	for _, g := range v.kind.gates {
 		st := v.standing(g)
@@ -168,7 +168,7 @@ func (v *view) versions() table {
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			name, number(st.version.VersionNumber), status, number(v.itemCount(g)), free(v.person(st.version.CreatedBy)),
-			free(or(v.approver(st), "–")), plain(or(day(approvedAt(st)), "–")), mono(st.version.ContentSHA256),
+			free(or(v.approver(st), "–")), keep(or(day(approvedAt(st)), "–")), mono(st.version.ContentSHA256),
 		}})
 	}
 	return t

@@ -14,7 +14,7 @@ func (v *view) documentsSection() []block {
 	read, unread := v.readDocuments()
 	out := []block{say("", fmt.Sprintf("%s read, %s not.", some(read, "document was", "documents were"), count(len(unread))))}
 	if len(unread) > 0 {
-		t := table{Caption: "Documents that could not be taken into account", Columns: []column{{Name: "File", Width: 5}, {Name: "Status", Width: 2}, {Name: "Why", Width: 9}}}
+		t := table{Caption: "Documents that could not be taken into account", Columns: []column{{Name: "File", Width: 5}, {Name: "Status", Width: 4}, {Name: "Why", Width: 9}}}
 		for _, d := range unread {
 			why := "It failed without a reason."
 			if d.Status != api.DocumentFailed {
@@ -25,8 +25,8 @@ func (v *view) documentsSection() []block {
 		out = append(out, t)
 	}
 	t := table{Caption: "Register of documents", Columns: []column{
-		{Name: "Document", Width: 9}, {Name: "Kind", Width: 3}, {Name: "Version", Width: 2}, {Name: "Date", Width: 3}, {Name: "Pages", Width: 2, Number: true},
-		{Name: "Size", Width: 3, Number: true}, {Name: "Status", Width: 3}, {Name: "SHA-256", Width: 8},
+		{Name: "Document", Width: 9}, {Name: "Kind", Width: 3}, {Name: "Version", Width: 3}, {Name: "Date", Width: 4}, {Name: "Pages", Width: 2, Number: true},
+		{Name: "Size", Width: 3, Number: true}, {Name: "Status", Width: 4}, {Name: "SHA-256", Width: 8},
 	}}
 	for _, d := range v.Documents {
 		name := free(or(d.Title, d.Filename))
@@ -50,7 +50,7 @@ func (v *view) documentsSection() []block {
 			detail = []block{f}
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			name, plain(or(label(d.Category), "–")), free(or(d.DocVersion, "–")), plain(or(date(d.EffectiveDate), "–")), plain(pages),
+			name, plain(or(label(d.Category), "–")), free(or(d.DocVersion, "–")), keep(or(date(d.EffectiveDate), "–")), plain(pages),
 			plain(size(d.SizeBytes)), badge(class, label(string(d.Status))), mono(d.SHA256),
 		}, Detail: detail})
 	}
@@ -59,7 +59,7 @@ func (v *view) documentsSection() []block {
 
 func (v *view) approvalsSection() []block {
 	t := table{Caption: "Decisions that were asked for and made", Empty: "No approval has been asked for yet.", Columns: []column{
-		{Name: "Deliverable", Width: 4}, {Name: "Version", Width: 2, Number: true}, {Name: "Decision", Width: 3}, {Name: "Asked by", Width: 4}, {Name: "Decided by", Width: 4},
+		{Name: "Deliverable", Width: 4}, {Name: "Version", Width: 3, Number: true}, {Name: "Decision", Width: 4}, {Name: "Asked by", Width: 4}, {Name: "Decided by", Width: 4},
 		{Name: "Reason", Width: 6}, {Name: "Content SHA-256", Width: 7},
 	}}
 	for i := range v.Approvals {
@@ -76,7 +76,7 @@ func (v *view) approvalsSection() []block {
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			plain(sentence(a.Gate.Title())), number(a.VersionNumber), badge(class, label(string(a.Status))),
-			free(actor(a.RequestedBy)).and(span{Text: " " + day(&a.RequestedAt)}), free(by).and(span{Text: " " + on}),
+			free(actor(a.RequestedBy)).and(span{Text: " "}, span{Text: day(&a.RequestedAt), Keep: true}), free(by).and(span{Text: " "}, span{Text: on, Keep: true}),
 			prose(or(text(a.Reason), "–")), mono(a.TargetSHA256),
 		}})
 	}

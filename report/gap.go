@@ -17,9 +17,9 @@ func (v *view) gapSection() []block {
 		return []block{say("empty", "The gap analysis has no findings: every control that was assessed is met, or excluded.")}
 	}
 	out := []block{
-		heading{v.anchors.add("gap", "severity"), "By severity and domain"}, v.severityTable(), v.domainSeverityTable(),
-		heading{v.anchors.add("gap", "index"), "Findings, worst first"}, v.findingIndex(),
-		heading{v.anchors.add("gap", "findings"), "Findings in full"},
+		heading{ID: v.anchors.add("gap", "severity"), Text: "By severity and domain"}, v.severityTable(), v.domainSeverityTable(),
+		heading{ID: v.anchors.add("gap", "index"), Text: "Findings, worst first"}, v.findingIndex(),
+		heading{ID: v.anchors.add("gap", "findings"), Text: "Findings in full"},
 	}
 	for i := range v.Findings {
 		out = append(out, v.finding(i))
@@ -31,7 +31,7 @@ func (v *view) gapSection() []block {
 func (v *view) domainSeverityTable() table {
 	t := table{Caption: "Findings by domain and severity", Columns: []column{{Name: "Domain", Width: 8}, {Name: "All", Width: 2, Number: true}}}
 	for _, s := range api.Severities {
-		t.Columns = append(t.Columns, column{Name: label(string(s)), Width: 3, Number: true})
+		t.Columns = append(t.Columns, column{Name: label(string(s)), Width: 4, Number: true})
 	}
 	by, all := map[string]map[api.Severity]int{}, map[string]int{}
 	for i := range v.Findings {
@@ -56,13 +56,13 @@ func (v *view) domainSeverityTable() table {
 
 func (v *view) findingIndex() table {
 	t := table{Caption: "Index of findings", Columns: []column{
-		{Name: "Severity", Width: 3}, {Name: "Control", Width: 9}, {Name: "Result", Width: 3}, {Name: "Kind of gap", Width: 3}, {Name: "Owner", Width: 3}, {Name: "Due", Width: 2},
+		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 4}, {Name: "Due", Width: 4},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			badge(string(f.Severity), label(string(f.Severity))), v.controlCell(v.findingRef(i), f.ControlTitle),
-			plain(label(string(f.Result))), plain(label(f.GapType)), free(or(text(f.Owner), "–")), plain(or(date(f.DueDate), "–")),
+			plain(label(string(f.Result))), plain(label(f.GapType)), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
 		}})
 	}
 	return t
@@ -74,9 +74,7 @@ func (v *view) finding(i int) card {
 		span{Text: " "}, span{Text: strings.TrimSpace(or(f.ControlCode, "No control") + " " + f.ControlTitle), Free: true})}
 	var d facts
 	d.add("Result", plain(label(string(f.Result))+"; status: "+words(string(f.Status))+"; gap in "+or(words(f.GapType), "what is not stated")))
-	if codes := requirementText(f.RequirementCodes); codes != "" {
-		d.add("Requirements", free(codes))
-	}
+	d.add("Requirements", v.requirements(f.RequirementCodes))
 	d.addText("Condition", f.Condition)
 	d.addText("Criteria", f.Criteria)
 	d.addText("Cause", f.Cause)

@@ -171,7 +171,7 @@ func (m *markdown) table(t table) {
 func mdInline(c cell) string {
 	var b strings.Builder
 	for i, s := range c {
-		t := mdLine(s.Text)
+		t := mdEscape(s.Text, strings.TrimSpace(b.String()) == "")
 		switch {
 		case s.Bar != nil:
 		case s.Strong && t != "":
@@ -186,11 +186,14 @@ func mdInline(c cell) string {
 }
 
 // mdLine escapes text so that no character of it acts: not in a paragraph, a heading, a
-// list, a quote or a table. Line ends become breaks.
-func mdLine(s string) string {
+// list, a quote or a table. Line ends inside it become breaks.
+func mdLine(s string) string { return mdEscape(s, true) }
+
+// mdEscape is mdLine for text at the start of a line, or inside one.
+func mdEscape(s string, start bool) string {
+	s = strings.Trim(s, "\n")
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)
-	start := true // only blanks so far
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
@@ -203,7 +206,7 @@ func mdLine(s string) string {
 			b.WriteByte(' ')
 		case strings.IndexByte("\\`*_{}[]<>|~&$", c) >= 0,
 			start && strings.IndexByte("#+-=", c) >= 0,
-			(c == '.' || c == ')') && numbers(s[:i]),
+			(c == '.' || c == ')') && numbers(s[:i]) && (i+1 == len(s) || strings.IndexByte(" \t\n", s[i+1]) >= 0),
 			c == ':' && strings.HasPrefix(s[i:], "://"),
 			c == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"):
 			b.WriteByte('\\')

@@ -15,9 +15,9 @@ func (v *view) maturitySection() []block {
 	if v.Maturity == nil {
 		return []block{say("empty", "No maturity assessment has been drafted yet.")}
 	}
-	out := []block{heading{v.anchors.add("maturity", "levels"), "The levels"}, levelTable(v.Scores)}
+	out := []block{heading{ID: v.anchors.add("maturity", "levels"), Text: "The levels"}, levelTable(v.Scores)}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
-		out = append(out, heading{v.anchors.add("maturity", "domains"), "By domain"})
+		out = append(out, heading{ID: v.anchors.add("maturity", "domains"), Text: "By domain"})
 		out = append(out, v.maturityPictures()...)
 	}
 	if len(v.Scores) == 0 {
@@ -32,7 +32,7 @@ func (v *view) maturitySection() []block {
 		}
 		id := v.anchors.add("maturity-domain", d)
 		links.Items = append(links.Items, cell{{Text: or(d, "none"), Ref: id}})
-		tables = append(tables, heading{id, v.domain(d)}, v.scoreTable(d, i, j))
+		tables = append(tables, heading{ID: id, Text: v.domain(d), Minor: true}, v.scoreTable(d, i, j))
 		i = j
 	}
 	return append(append(out, links), tables...)
@@ -48,7 +48,7 @@ func levelTable(scores []api.MaturityScore) table {
 		}
 	}
 	t := table{Caption: "Controls by level (SCR-CMM)", Columns: []column{
-		{Name: "Level", Width: 2, Number: true}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		{Name: "Level", Width: 2}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
 	}}
 	for n, name := range api.LevelNames {
 		t.Rows = append(t.Rows, row{Cells: []cell{number(n), plain(sentence(name)), number(by[n]),
@@ -62,7 +62,7 @@ func levelTable(scores []api.MaturityScore) table {
 func (v *view) maturityPictures() []block {
 	t := table{Caption: "Maturity by domain; the line in a bar is the target", Columns: []column{
 		{Name: "Domain", Width: 8}, {Name: "Controls", Width: 3, Number: true}, {Name: "Assessed", Width: 4, Number: true}, {Name: "Mean", Width: 3, Number: true},
-		{Name: "Weighted", Width: 3, Number: true}, {Name: "Lowest", Width: 2, Number: true}, {Name: "Target", Width: 2, Number: true}, {Name: "Picture, 0 to 5", Width: 8, Picture: true},
+		{Name: "Weighted", Width: 3, Number: true}, {Name: "Lowest", Width: 3, Number: true}, {Name: "Target", Width: 3, Number: true}, {Name: "Picture, 0 to 5", Width: 8, Picture: true},
 	}}
 	for _, d := range v.MaturitySummary.Domains {
 		t.Rows = append(t.Rows, domainRow(d, or(d.DomainName, v.domain(d.DomainCode))))
@@ -109,7 +109,7 @@ func domainRow(d api.DomainMaturity, name string) row {
 
 func (v *view) scoreTable(domain string, from, to int) table {
 	t := table{Caption: "Maturity: " + v.domain(domain), Columns: []column{
-		{Name: "Control", Width: 8}, {Name: "Level", Width: 6}, {Name: "Target", Width: 2, Number: true}, {Name: "Previous", Width: 3, Number: true}, {Name: "Weight", Width: 2, Number: true}, {Name: "Confidence", Width: 3, Number: true},
+		{Name: "Control", Width: 8}, {Name: "Level", Width: 6}, {Name: "Target", Width: 3, Number: true}, {Name: "Previous", Width: 3, Number: true}, {Name: "Weight", Width: 3, Number: true}, {Name: "Confidence", Width: 4, Number: true},
 	}}
 	for i := from; i < to; i++ {
 		s := &v.Scores[i]

@@ -16,9 +16,9 @@ func (v *view) poamSection() []block {
 		return []block{say("empty", "The plan of action and milestones has no items.")}
 	}
 	return []block{
-		heading{v.anchors.add("plan-part", "status"), "By status and severity"}, v.planCounts(),
-		heading{v.anchors.add("plan-part", "due"), "What is due next"}, v.nextDue(),
-		heading{v.anchors.add("plan-part", "items"), "Every item, by priority"}, v.planTable(),
+		heading{ID: v.anchors.add("plan-part", "status"), Text: "By status and severity"}, v.planCounts(),
+		heading{ID: v.anchors.add("plan-part", "due"), Text: "What is due next"}, v.nextDue(),
+		heading{ID: v.anchors.add("plan-part", "items"), Text: "Every item, by priority"}, v.planTable(),
 	}
 }
 
@@ -29,7 +29,7 @@ func (v *view) planCounts() table {
 		{Name: "Status", Width: 4}, {Name: "All", Width: 2, Number: true}, {Name: "Overdue", Width: 3, Number: true},
 	}}
 	for _, s := range api.Severities {
-		t.Columns = append(t.Columns, column{Name: label(string(s)), Width: 3, Number: true})
+		t.Columns = append(t.Columns, column{Name: label(string(s)), Width: 4, Number: true})
 	}
 	for _, status := range planStatuses {
 		all, late, by := 0, 0, map[api.Severity]int{}
@@ -69,8 +69,8 @@ func ownerOf(it *api.POAMItem) string { return or(or(text(it.Owner), it.OwnerRol
 
 func (v *view) planTable() table {
 	t := table{Caption: "Plan of action and milestones", Columns: []column{
-		{Name: "Item", Width: 4}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 4}, {Name: "Priority", Width: 3, Number: true}, {Name: "Effort", Width: 3},
-		{Name: "Owner", Width: 5}, {Name: "Due", Width: 4}, {Name: "Status", Width: 4},
+		{Name: "Item", Width: 4}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 5}, {Name: "Priority", Width: 3, Number: true}, {Name: "Effort", Width: 3},
+		{Name: "Owner", Width: 5}, {Name: "Due", Width: 4}, {Name: "Status", Width: 5},
 	}}
 	findings := map[string]int{}
 	for i := range v.Findings {
@@ -78,7 +78,7 @@ func (v *view) planTable() table {
 	}
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		due := plain(or(string(it.DueDate), "no date"))
+		due := keep(or(string(it.DueDate), "no date"))
 		if v.overdue(it) {
 			due = due.and(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}
@@ -139,7 +139,7 @@ func (v *view) planDetail(it *api.POAMItem) []block {
 
 func (v *view) milestones(it *api.POAMItem) table {
 	t := table{Caption: "Milestones of " + it.POAMCode, Columns: []column{
-		{Name: "Milestone", Width: 8}, {Name: "Due", Width: 3}, {Name: "Status", Width: 3}, {Name: "Changes", Width: 7},
+		{Name: "Milestone", Width: 6}, {Name: "Due", Width: 4}, {Name: "Status", Width: 4}, {Name: "Changes", Width: 5},
 	}}
 	for _, m := range it.Milestones {
 		changes := cell{{Text: "none"}}
@@ -149,7 +149,7 @@ func (v *view) milestones(it *api.POAMItem) table {
 				changes = append(changes, span{Text: fmt.Sprintf("Moved to %s on %s by %s: %s", c.DueDate, c.At, or(v.person(c.By), "someone"), or(c.Reason, "no reason given")), Prose: true})
 			}
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{free(m.Title), plain(string(m.DueDate)), plain(label(m.Status)), changes}})
+		t.Rows = append(t.Rows, row{Cells: []cell{free(m.Title), keep(string(m.DueDate)), plain(label(m.Status)), changes}})
 	}
 	return t
 }

@@ -256,11 +256,13 @@ func hostile() *Source {
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		f.ControlCode, f.ControlTitle, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, f.Evidence = bad[5], bad[1], bad[1], bad[2], bad[3], bad[4], bad[5], s.SoAItems[0].Evidence
+		f.Severity, f.Result, f.GapType, f.Status = api.Severity(bad[0]), api.Result(bad[1]), bad[2], api.Implementation(bad[5])
 	}
 	for i := range s.POAMItems {
 		p := &s.POAMItems[i]
 		p.POAMCode, p.Weakness, p.Comments, p.Dependencies = bad[1], bad[2], ptr(bad[0]), bad
-		p.Milestones[0].Title = bad[2]
+		p.Milestones[0].Title, p.Milestones[0].DueDate, p.Milestones[0].Status = bad[2], api.Date(bad[0]), bad[1]
+		p.Status, p.Effort, p.DueDate, p.Severity, p.ActionType = bad[0], bad[2], api.Date(bad[3]), api.Severity(bad[5]), bad[0]
 	}
 	for i := range s.Documents {
 		s.Documents[i].Filename, s.Documents[i].Title, s.Documents[i].Warnings = bad[i%6], bad[(i+1)%6], bad

@@ -31,7 +31,7 @@ func (v *view) scopeSection() []block {
 	if len(s.EditedFields) > 0 {
 		v.edited(&f, &api.Item{EditedFields: s.EditedFields})
 	}
-	return []block{f, heading{v.anchors.add("scope", "traits"), "Traits"},
+	return []block{f, heading{ID: v.anchors.add("scope", "traits"), Text: "Traits"},
 		say("", "A control that only concerns organizations with a trait is applicable where the trait is true."), v.traits()}
 }
 

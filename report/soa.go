@@ -22,19 +22,19 @@ func (v *view) coverageSection() []block {
 	}
 	annex, isISO := annexA(v.coverage)
 	if isISO {
-		out = append(out, heading{v.anchors.add("coverage", "annex a"), "ISO 27001: every control of Annex A"}, v.annexTable(annex))
+		out = append(out, heading{ID: v.anchors.add("coverage", "annex a"), Text: "ISO 27001: every control of Annex A"}, v.annexTable(annex))
 	}
 	for i := range v.coverage {
 		fc := &v.coverage[i]
 		name := or(fc.framework.Name, fc.framework.Code)
-		out = append(out, heading{v.anchors.add("coverage", fc.framework.Code), name + ": every requirement"}, v.requirementTable(fc))
+		out = append(out, heading{ID: v.anchors.add("coverage", fc.framework.Code), Text: name + ": every requirement"}, v.requirementTable(fc))
 	}
 	return out
 }
 
 // coverageTable counts each framework's requirements by outcome.
 func (v *view) coverageTable() table {
-	t := outcomeTable("Requirements by framework and where they stand", "Framework", "Requirements")
+	t := outcomeTable("Requirements by framework and where they stand", "Framework")
 	for _, fc := range v.coverage {
 		t.Rows = append(t.Rows, outcomeRow(free(or(fc.framework.Name, fc.framework.Code)), or(fc.framework.Name, fc.framework.Code), fc.counts))
 	}
@@ -42,12 +42,12 @@ func (v *view) coverageTable() table {
 }
 
 // outcomeTable counts things by outcome, with a bar.
-func outcomeTable(caption, first, of string) table {
-	t := table{Caption: caption, Columns: []column{{Name: first, Width: 6}, {Name: of, Width: 4, Number: true}}}
+func outcomeTable(caption, first string) table {
+	t := table{Caption: caption, Columns: []column{{Name: first, Width: 5}, {Name: "All", Width: 2, Number: true}}}
 	for _, o := range outcomes {
-		t.Columns = append(t.Columns, column{Name: o.words(), Width: 3, Number: true, Swatch: string(o)})
+		t.Columns = append(t.Columns, column{Name: o.words(), Width: 4, Number: true, Swatch: string(o)})
 	}
-	t.Columns = append(t.Columns, column{Name: "Picture", Width: 8, Picture: true})
+	t.Columns = append(t.Columns, column{Name: "Picture", Width: 5, Picture: true})
 	return t
 }
 
@@ -74,8 +74,8 @@ func outcomeRow(name cell, title string, counts map[outcome]int) row {
 // is taken, why or why not, and whether it is implemented.
 func (v *view) annexTable(rows []requirementCoverage) table {
 	t := table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no control of Annex A.", Columns: []column{
-		{Name: "Annex A", Width: 4}, {Name: "Included", Width: 2}, {Name: "Reason for inclusion or exclusion", Width: 8},
-		{Name: "Status", Width: 3}, {Name: "Controls", Width: 6}, {Name: "Evidence", Width: 2, Number: true},
+		{Name: "Annex A", Width: 5}, {Name: "Included", Width: 4}, {Name: "Reason for inclusion or exclusion", Width: 8},
+		{Name: "Status", Width: 5}, {Name: "Controls", Width: 6}, {Name: "Evidence", Width: 3, Number: true},
 	}}
 	for _, r := range rows {
 		included, passages := "No", 0
@@ -143,7 +143,7 @@ func (v *view) controlLinks(items []*api.SoAItem) cell {
 
 func (v *view) requirementTable(fc *frameworkCoverage) table {
 	t := table{Caption: "Requirements of " + or(fc.framework.Name, fc.framework.Code), Empty: "The catalog has no requirements of this framework.", Columns: []column{
-		{Name: "Requirement", Width: 7}, {Name: "Status", Width: 3}, {Name: "Controls", Width: 8}, {Name: "Evidence", Width: 2, Number: true},
+		{Name: "Requirement", Width: 7}, {Name: "Status", Width: 5}, {Name: "Controls", Width: 8}, {Name: "Evidence", Width: 3, Number: true},
 	}}
 	for _, r := range fc.requirements {
 		passages := 0
@@ -165,7 +165,7 @@ func (v *view) soaSection() []block {
 	_, domains := tally(v.SoAItems)
 	codes := sortedKeys(domains)
 	slices.SortFunc(codes, catalog.Natural)
-	by := outcomeTable("Controls by domain and where they stand", "Domain", "Controls")
+	by := outcomeTable("Controls by domain and where they stand", "Domain")
 	by.Columns = slices.DeleteFunc(by.Columns, func(c column) bool { return c.Swatch == string(outUnmapped) })
 	links := jumps{Label: "Domains of the Statement of Applicability"}
 	for _, d := range codes {
@@ -185,7 +185,7 @@ func (v *view) soaSection() []block {
 			j++
 		}
 		d := v.SoAItems[i].DomainCode
-		out = append(out, heading{v.anchors.of["soa-domain\x00"+d], v.domain(d)}, v.soaTable(d, i, j))
+		out = append(out, heading{ID: v.anchors.of["soa-domain\x00"+d], Text: v.domain(d), Minor: true}, v.soaTable(d, i, j))
 		i = j
 	}
 	return out
@@ -194,8 +194,8 @@ func (v *view) soaSection() []block {
 // soaTable is the items of one domain, from one index up to another.
 func (v *view) soaTable(domain string, from, to int) table {
 	t := table{Caption: "Statement of Applicability: " + v.domain(domain), Columns: []column{
-		{Name: "Control", Width: 7}, {Name: "Requirements", Width: 7}, {Name: "Applicability", Width: 4}, {Name: "Status", Width: 4},
-		{Name: "Evidence", Width: 3}, {Name: "Owner", Width: 4},
+		{Name: "Control", Width: 7}, {Name: "Requirements", Width: 7}, {Name: "Applicability", Width: 5}, {Name: "Status", Width: 5},
+		{Name: "Evidence", Width: 4}, {Name: "Owner", Width: 4},
 	}}
 	for i := from; i < to; i++ {
 		it := &v.SoAItems[i]
@@ -223,7 +223,7 @@ func (v *view) soaTable(domain string, from, to int) table {
 		t.Rows = append(t.Rows, row{
 			ID: v.ids.soa[i],
 			Cells: []cell{
-				v.controlCell(span{Text: it.ControlCode}, it.ControlTitle), free(or(requirementText(it.RequirementCodes), "–")),
+				v.controlCell(span{Text: it.ControlCode}, it.ControlTitle), v.requirements(it.RequirementCodes),
 				applies, status, plain(coverage), free(or(text(it.Owner), "–")),
 			},
 			Detail: v.soaDetail(it),

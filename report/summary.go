@@ -16,14 +16,14 @@ func (v *view) summarySection() []block {
 	}
 	out = append(out, v.keyFigures())
 	if v.Gap != nil && len(v.Findings) > 0 {
-		out = append(out, heading{v.anchors.add("summary", "findings"), "Findings"}, v.severityTable(), v.topFindings())
+		out = append(out, heading{ID: v.anchors.add("summary", "findings"), Text: "Findings"}, v.severityTable(), v.topFindings())
 	}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
-		out = append(out, heading{v.anchors.add("summary", "maturity"), "Maturity by domain"})
+		out = append(out, heading{ID: v.anchors.add("summary", "maturity"), Text: "Maturity by domain"})
 		out = append(out, v.maturityPictures()...)
 	}
 	if v.POAM != nil && len(v.POAMItems) > 0 {
-		out = append(out, heading{v.anchors.add("summary", "plan"), "What is due next"}, v.nextDue())
+		out = append(out, heading{ID: v.anchors.add("summary", "plan"), Text: "What is due next"}, v.nextDue())
 	}
 	return out
 }
@@ -81,7 +81,7 @@ func (v *view) severityTable() table {
 		most = max(most, by[v.Findings[i].Severity])
 	}
 	t := table{Caption: "Findings by severity", Columns: []column{
-		{Name: "Severity", Width: 3}, {Name: "Findings", Width: 2, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		{Name: "Severity", Width: 5}, {Name: "Findings", Width: 3, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Picture", Width: 6, Picture: true},
 	}}
 	for _, s := range api.Severities {
 		t.Rows = append(t.Rows, row{Cells: []cell{
@@ -94,7 +94,7 @@ func (v *view) severityTable() table {
 
 func (v *view) topFindings() table {
 	t := table{Caption: "The findings that weigh most", Columns: []column{
-		{Name: "Severity", Width: 3}, {Name: "Control", Width: 5}, {Name: "Condition", Width: 9}, {Name: "Recommendation", Width: 9},
+		{Name: "Severity", Width: 5}, {Name: "Control", Width: 5}, {Name: "Condition", Width: 9}, {Name: "Recommendation", Width: 9},
 	}}
 	for i := range v.Findings[:min(topFindings, len(v.Findings))] {
 		f := &v.Findings[i]
@@ -126,13 +126,13 @@ func (v *view) findingRef(i int) span {
 
 func (v *view) nextDue() table {
 	t := table{Caption: "Open items of the plan, the next ten by due date", Columns: []column{
-		{Name: "Due", Width: 3}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 3}, {Name: "Corrective action", Width: 12}, {Name: "Owner", Width: 4},
+		{Name: "Due", Width: 4}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 5}, {Name: "Corrective action", Width: 12}, {Name: "Owner", Width: 4},
 	}, Empty: "Nothing in the plan is open."}
 	for _, it := range v.byDueDate() {
 		if len(t.Rows) == topFindings {
 			break
 		}
-		due := plain(or(string(it.DueDate), "no date"))
+		due := keep(or(string(it.DueDate), "no date"))
 		if v.overdue(it) {
 			due = due.and(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}

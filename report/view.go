@@ -100,6 +100,27 @@ func (v *view) domain(code string) string {
 	}
 }
 
+// requirements are codes under their frameworks' names, each framework on its line.
+func (v *view) requirements(codes api.RequirementCodes) cell {
+	var lines []string
+	for _, code := range sortedKeys(codes) {
+		if len(codes[code]) == 0 {
+			continue
+		}
+		name := code
+		for _, f := range v.Frameworks {
+			if f.Code == code {
+				name = or(f.Name, code)
+			}
+		}
+		lines = append(lines, name+": "+strings.Join(codes[code], ", "))
+	}
+	if len(lines) == 0 {
+		return plain("–")
+	}
+	return prose(strings.Join(lines, "\n"))
+}
+
 // anchors gives out ids that are unique in a report and remembers what they stand for.
 type anchors struct {
 	taken map[string]bool

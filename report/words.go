@@ -63,8 +63,11 @@ func words(value string) string {
 	case "handles_cards":
 		return "handles payment cards"
 	}
-	return strings.ReplaceAll(value, "_", " ")
+	return acronyms.Replace(strings.ReplaceAll(value, "_", " "))
 }
+
+// acronyms are written as such inside a value, as in the states of an assessment.
+var acronyms = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ", "sha256", "SHA-256")
 
 // sentence is s with a capital.
 func sentence(s string) string {

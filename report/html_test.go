@@ -1,0 +1,219 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// tree is a parsed page.
+type tree struct{ all []*html.Node }
+
+func parse(t testing.TB, page []byte) tree {
+	t.Helper()
+	root, err := html.Parse(bytes.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out tree
+	for n := range root.Descendants() {
+		out.all = append(out.all, n)
+	}
+	return out
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func (p tree) byID(id string) *html.Node {
+	for _, n := range p.all {
+		if attribute(n, "id") == id {
+			return n
+		}
+	}
+	return nil
+}
+
+func (p tree) text() string {
+	var b strings.Builder
+	for _, n := range p.all {
+		if n.Type == html.TextNode && n.Parent.Data != "style" {
+			b.WriteString(n.Data)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// Every page, whatever it is made from: well formed, alone, and to be read by everyone.
+func TestHTMLIsSoundAndSelfContained(t *testing.T) {
+	for name, s := range sources() {
+		for _, k := range templates {
+			raw := write(t, s, k.name, FormatHTML)
+			page := parse(t, raw)
+			ids := map[string]bool{}
+			mains, captions, tables := 0, 0, 0
+			for _, n := range page.all {
+				if id := attribute(n, "id"); id != "" {
+					if ids[id] {
+						t.Errorf("%s %s: the id %s is there twice", name, k.name, id)
+					}
+					ids[id] = true
+				}
+				if n.Type != html.ElementNode {
+					continue
+				}
+				switch n.Data {
+				case "script", "link", "img", "iframe", "object", "embed", "form", "input", "base", "video", "audio", "foreignobject", "use", "image":
+					t.Errorf("%s %s: there is a <%s>", name, k.name, n.Data)
+				case "main":
+					mains++
+				case "table":
+					tables++
+				case "caption":
+					captions++
+				case "th":
+					if attribute(n, "scope") == "" {
+						t.Errorf("%s %s: a heading cell without a scope", name, k.name)
+					}
+				case "svg":
+					if attribute(n, "aria-hidden") == "" && (attribute(n, "role") != "img" || attribute(n, "aria-label") == "" || n.FirstChild.Data != "title") {
+						t.Errorf("%s %s: a picture without words", name, k.name)
+					}
+				}
+				for _, a := range n.Attr {
+					if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "href" && !strings.HasPrefix(a.Val, "#") {
+						t.Errorf("%s %s: <%s %s=%q>", name, k.name, n.Data, a.Key, a.Val)
+					}
+				}
+			}
+			for _, n := range page.all {
+				if to := strings.TrimPrefix(attribute(n, "href"), "#"); to != "" && !ids[to] {
+					t.Errorf("%s %s: a link to %q, which is not there", name, k.name, to)
+				}
+				for _, to := range strings.Fields(attribute(n, "aria-labelledby")) {
+					if !ids[to] {
+						t.Errorf("%s %s: labelled by %q, which is not there", name, k.name, to)
+					}
+				}
+			}
+			if mains != 1 || tables != captions {
+				t.Errorf("%s %s: %d main, %d tables, %d captions", name, k.name, mains, tables, captions)
+			}
+			if bytes.Contains(raw, []byte("ZgotmplZ")) {
+				t.Errorf("%s %s: the template refused a value", name, k.name)
+			}
+		}
+	}
+}
+
+// What people and documents said is all there, whole.
+func TestHTMLShowsEveryText(t *testing.T) {
+	for name, s := range sources() {
+		text := parse(t, write(t, s, Full, FormatHTML)).text()
+		has := func(what, s string) {
+			if s = clean(s); s != "" && !strings.Contains(text, s) {
+				t.Errorf("%s: %s is not in the report: %.80q", name, what, s)
+			}
+		}
+		quotes := func(all []api.Evidence) {
+			for _, e := range all {
+				has("a quote", e.Quote)
+				has("a hash", e.SHA256)
+				has("a place", place(e.Locator))
+			}
+		}
+		for i := range s.SoAItems {
+			it := &s.SoAItems[i]
+			has("a control", it.ControlCode)
+			has("a rationale", it.Rationale)
+			quotes(it.Evidence)
+		}
+		for i := range s.Findings {
+			f := &s.Findings[i]
+			for _, x := range []string{f.ControlTitle, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, f.SeverityReason} {
+				has("a finding's text", x)
+			}
+			quotes(f.Evidence)
+		}
+		for i := range s.Scores {
+			has("a level's criteria", s.Scores[i].Criteria)
+			quotes(s.Scores[i].Evidence)
+		}
+		for i := range s.POAMItems {
+			has("a plan item", s.POAMItems[i].POAMCode)
+			has("a weakness", s.POAMItems[i].Weakness)
+			for _, m := range s.POAMItems[i].Milestones {
+				has("a milestone", m.Title)
+			}
+		}
+		for _, d := range s.Documents {
+			has("a document", d.Filename)
+			has("a document's hash", d.SHA256)
+			if d.Error != nil {
+				has("why a document was not read", *d.Error)
+			}
+		}
+		for _, a := range s.Approvals {
+			has("an approver", a.DecidedBy.Name)
+			has("an approved hash", a.TargetSHA256)
+		}
+	}
+}
+
+func TestStarterIsSaid(t *testing.T) {
+	s := sample(2)
+	if strings.Contains(string(write(t, s, Full, FormatHTML)), "STARTER CATALOG") {
+		t.Error("an official catalog is called the starter")
+	}
+	s.Catalog.IsStarter = true
+	each(func(template, format string) {
+		if format != FormatCSV && !strings.Contains(strings.ToLower(string(write(t, s, template, format))), "starter catalog") {
+			t.Errorf("%s as %s does not say that the catalog is the starter", template, format)
+		}
+	})
+}
+
+func TestRadar(t *testing.T) {
+	var domains []api.DomainMaturity
+	for i, d := range sampleDomains {
+		m := api.DomainMaturity{DomainCode: d.code, DomainName: d.name, Controls: 10 + i, Mean: ptr(float64(i) / 3)}
+		if i == 14 {
+			m.Mean = nil // the largest, but nothing to draw
+		}
+		domains = append(domains, m)
+	}
+	r, ok := radarOf(domains)
+	if !ok || len(r.Axes) != radarAxes || r.Axes[0].Code != "CHG" || r.Axes[11].Code != "RSK" || r.Targets() != "" {
+		t.Errorf("radar: %v %+v", ok, r)
+	}
+	if _, ok := radarOf(domains[:2]); ok {
+		t.Error("a radar of two axes")
+	}
+	for _, p := range r.Points() {
+		if p.X < 0 || p.X > radarWidth || p.Y < 0 || p.Y > radarHeight {
+			t.Errorf("a point outside: %+v", p)
+		}
+	}
+}
+
+func TestBar(t *testing.T) {
+	b := bar{Parts: []barPart{{"a", 1}, {"b", 0}, {"c", 2}, {"d", -1}}, Max: 4, Mark: 9}
+	got := b.Segments()
+	if len(got) != 2 || got[0] != (segment{"a", 0, 25}) || got[1] != (segment{"c", 25, 50}) || b.MarkAt() != 100 {
+		t.Errorf("segments %v, mark %v", got, b.MarkAt())
+	}
+	if empty := (&bar{Max: 0, Parts: []barPart{{"a", 1}}, Mark: -1}); len(empty.Segments()) != 0 || empty.MarkAt() != -1 {
+		t.Error("a bar of nothing has parts")
+	}
+}
