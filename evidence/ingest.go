@@ -2,9 +2,13 @@ package evidence
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -26,31 +30,42 @@ func (s *Service) work(ctx context.Context) {
 		if !ok {
 			return
 		}
-		if err := s.ingest(ctx, j); err != nil && ctx.Err() == nil {
+		err := s.take(ctx, j)
+		if err != nil && ctx.Err() == nil {
 			s.log.Error("a document could not be taken in", "document_id", j.document, "error", err)
 		}
-		s.queue.done()
+		s.queue.done(j, err)
 	}
 }
 
-// Wait returns when every document of the assessment is read or has failed.
+// take reads a document. A fault of ours that it meets is its failure, and leaves
+// the other documents to be read.
+func (s *Service) take(ctx context.Context, j job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("reading a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
+			err = s.failed(ctx, j, fmt.Errorf("reading it broke off: %v", p))
+		}
+	}()
+	return s.ingest(ctx, j)
+}
+
+// Wait returns when every document of the assessment is read or has failed, or
+// with what keeps one from either, as a full disk does; another Wait tries it again.
 func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) error {
-	for {
+	for first := true; ; first = false {
 		finished := s.queue.afterNext()
-		waiting := 0
-		err := s.db.View(ctx, func(tx *store.Tx) error {
-			for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
-				if err != nil {
-					return err
-				}
-				if pending(d.Status) {
-					waiting++
-				}
-			}
-			return nil
-		})
-		if err != nil || waiting == 0 {
+		waiting, err := s.unread(ctx, by, assessment)
+		if err != nil || len(waiting) == 0 {
 			return err
+		}
+		for _, d := range waiting {
+			j := job{d.OrganizationID, d.ID}
+			if first {
+				s.queue.ensure(j)
+			} else if err := s.queue.trouble(j); err != nil {
+				return fmt.Errorf("taking in %s: %w", d.Filename, err)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -58,6 +73,23 @@ func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) er
 		case <-finished:
 		}
 	}
+}
+
+// unread are the documents of an assessment that wait to be read or are being read.
+func (s *Service) unread(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		docs = nil
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			if pending(d.Status) {
+				docs = append(docs, d)
+			}
+		}
+		return nil
+	})
+	return docs, err
 }
 
 // ingest reads one document: parse, chunk, embed, index. What is wrong with the
@@ -148,31 +180,20 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// save replaces the document's passages in one transaction. Passages whose text
-// was there before keep their id, so that links to them survive.
+// save replaces the document's passages in one transaction.
 func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		known := map[string][]string{}
-		for c, err := range store.Chunks.By("document").Scan(tx, j.organization, store.Prefix(doc.ID)) {
-			if err != nil {
-				return err
-			}
-			known[c.SHA256] = append(known[c.SHA256], c.ID)
-		}
 		if err := s.forget(tx, &doc); err != nil {
 			return err
 		}
+		same := map[string]int{}
 		for i, c := range chunks {
-			id := ""
-			if ids := known[c.SHA256]; len(ids) > 0 {
-				id, known[c.SHA256] = ids[0], ids[1:]
-			} else {
-				id = tx.NewID()
-			}
+			id := passageID(&doc, c.SHA256, same[c.SHA256])
+			same[c.SHA256]++
 			rec := api.Chunk{ID: id, OrganizationID: j.organization, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index,
 				Text: c.Text, HeadingPath: c.HeadingPath, Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
 			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: id,
@@ -189,6 +210,19 @@ func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunk
 				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
 				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)}}))
 	})
+}
+
+// passageID is the id of the nth passage with a text in a document. Read again, a
+// passage keeps it, so that links survive. Its first half comes from content alone:
+// whatever is ordered by it comes out the same for the same documents, however the
+// workers took turns. The rest keeps it unique.
+func passageID(doc *store.Document, text string, nth int) string {
+	content := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", doc.SHA256, text, nth))
+	record := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %d", doc.ID, doc.SHA256, text, nth))
+	id := uuid.UUID(append(content[:8:8], record[:8]...))
+	id[6] = id[6]&0x0f | 0x80 // version 8: made by a rule of our own
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
 }
 
 // describe fills in what the document says of itself.
