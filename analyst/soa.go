@@ -73,10 +73,7 @@ func rationale(in Inclusion, codes api.RequirementCodes) string {
 	if !in.Applicability.In() {
 		return r
 	}
-	var by []string
-	for _, f := range frameworksOf(codes) {
-		by = append(by, f)
-	}
+	by := frameworksOf(codes)
 	switch {
 	case len(by) > 0:
 		r += " Brought in by " + list(by) + "."

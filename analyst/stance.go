@@ -40,7 +40,6 @@ var (
 	harmlessWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice prior unnecessary unreasonable fail")
 	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
 	negatives       = wordSet("not never no none neither nobody nothing cannot without nor")
-	existing        = wordSet("exist exists existed place defined documented formal formally yet available currently established found implemented performed evidence present maintained")
 	undone          = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
 		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict"}

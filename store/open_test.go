@@ -137,7 +137,7 @@ func TestTx(t *testing.T) {
 	update(t, db, func(tx *Tx) error {
 		kept = tx
 		tx.AfterCommit(func() { ran++ })
-		if !tx.Now().Equal(day) || tx.NewID() == tx.NewID() || !tx.Writable() || tx.Context() == nil {
+		if !tx.Now().Equal(day) || tx.NewID() == tx.NewID() || !tx.Writable() || tx.Context() == nil { //nolint:staticcheck // two ids are asked for, and they differ
 			t.Error("the transaction doesn't carry what it was given")
 		}
 		return controls.Put(tx, &control{Code: "a"})

@@ -94,7 +94,7 @@ func hold(ctx context.Context, target string, o Options) (release func(), err er
 	if err != nil {
 		return nil, err
 	}
-	return func() { old.Close() }, nil
+	return func() { _ = old.Close() }, nil
 }
 
 // setAside gives the old database a second name, so that there is a database at

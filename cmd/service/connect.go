@@ -86,7 +86,7 @@ func (l *localEngine) attachLocked(ctx context.Context) error {
 	socket := socketPath(l.dir)
 	for {
 		if conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", socket); err == nil {
-			conn.Close()
+			_ = conn.Close()
 			l.through, l.close = client.Socket(socket), func() error { return nil }
 			return nil
 		}

@@ -347,7 +347,7 @@ type ControlChange struct {
 	Reweighted bool   `json:"reweighted"`
 	FromWeight *int   `json:"from_weight"`
 	ToWeight   *int   `json:"to_weight"`
-	// Deprecated: the newer version marks it as such and the older did not.
+	// Deprecated says that the newer version marks it as such and the older did not.
 	Deprecated bool `json:"deprecated"`
 }
 

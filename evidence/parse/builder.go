@@ -141,13 +141,10 @@ func (b *builder) finish(name string) *Document {
 	d.Language = guessLanguage(d.Blocks)
 	readFacts(d, b.facts)
 	d.Title = clean(d.Title)
-	if d.Title == "" {
-		for _, blk := range d.Blocks {
-			// Only a heading that opens the document names it.
-			if blk.Kind == Heading && len(blk.HeadingPath) == 0 && blk.Level == 1 && soleTop(d.Blocks) {
-				d.Title = blk.Text
-			}
-			break
+	if d.Title == "" && len(d.Blocks) > 0 {
+		// Only a heading that opens the document names it.
+		if first := d.Blocks[0]; first.Kind == Heading && len(first.HeadingPath) == 0 && first.Level == 1 && soleTop(d.Blocks) {
+			d.Title = first.Text
 		}
 	}
 	if d.Title == "" {

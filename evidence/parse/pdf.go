@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -57,7 +58,7 @@ func readPages(b *builder, m *pdfModule, doc uint64, flow *pdfFlow) error {
 			if m.err != nil || m.ctx.Err() != nil {
 				return err // the module has stopped; no later page can be read
 			}
-			if own, ok := err.(*Error); !ok || own.Kind != ErrDamaged {
+			if !errors.Is(err, ErrDamaged) {
 				return err
 			}
 			broken = append(broken, n)

@@ -17,7 +17,6 @@ const (
 // box is a rectangle of a page as it is shown: y grows downward, units are points.
 type box struct{ x0, y0, x1, y1 float64 }
 
-func (b box) w() float64 { return b.x1 - b.x0 }
 func (b box) h() float64 { return b.y1 - b.y0 }
 func (b box) join(o box) box {
 	return box{min(b.x0, o.x0), min(b.y0, o.y0), max(b.x1, o.x1), max(b.y1, o.y1)}
@@ -52,7 +51,6 @@ type pageReader struct {
 	page   uint64
 	out    *pdfPage
 	rotate uint64
-	chars  int
 }
 
 // readPage reads page n, counted from 1.

@@ -52,7 +52,7 @@ func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err 
 	}
 	defer func() {
 		if err != nil {
-			f.Close()
+			_ = f.Close()
 			os.Remove(temp)
 			err = Explain(err)
 		}
