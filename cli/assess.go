@@ -232,12 +232,12 @@ func (a *app) assessCreate() *cobra.Command {
 	var due string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create an empty assessment", Args: takes(1, 1),
-		Long: "Creates an assessment without documents. `service assess run DIR` creates one and\ngoes on at once.", Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc-2-2017\n  service doc add policies/*.docx",
+		Long: "Creates an assessment without documents. `service assess run DIR` creates one and\ngoes on at once.", Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Body.Name, in.Body.DueDate = args[0], given(cmd, "due", api.Date(due))
 			one, err := call(cmd.Context(), a, api.CreateAssessment, &in)
 			if err != nil {
-				return advise(err, "`%s` lists the frameworks", a.command("catalog frameworks"))
+				return a.noFramework(err)
 			}
 			a.use(one.ID)
 			return a.out.Print(one, func(p *print.Page) { assessmentPage(p, one) })

@@ -20,7 +20,7 @@ func (a *app) catalog() *cobra.Command {
 		Long: `The catalog holds controls by domain, frameworks with their requirements, and which
 control answers which requirement. A small one is built in; the whole SCF is imported
 from its workbook, which is free at securecontrolsframework.com.`,
-		Example: "  service catalog import 'secure-controls-framework-2026-1-1.xlsx'\n  service catalog show IAC-06\n  service catalog frameworks --query iso\n  service catalog crosswalk iso-27001-2022 nist-csf-2-0",
+		Example: "  service catalog import 'secure-controls-framework-2026-1-1.xlsx'\n  service catalog show IAC-06\n  service catalog frameworks --query iso\n  service catalog crosswalk iso-27001-2022 nist-csf-2.0",
 	}, a.catalogImport(), a.catalogRuns(), a.catalogVersions(), a.catalogDomains(&version), a.catalogControls(&version), a.catalogShow(&version), a.catalogSearch(&version),
 		a.catalogFrameworks(&version), a.catalogRequirements(&version), a.catalogCoverage(&version), a.catalogCrosswalk(&version))
 	cmd.PersistentFlags().StringVar(&version, "version", "", "catalog version, by label or id (default: the active one)")
@@ -99,7 +99,7 @@ func (a *app) catalogControls(version *string) *cobra.Command {
 	var in api.ControlsInput
 	var l limits
 	cmd := &cobra.Command{
-		Use: "controls", Short: "List controls", Args: takes(0, 0), Long: "Lists controls by code. Filters are joined.", Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4-0-1 -o csv",
+		Use: "controls", Short: "List controls", Args: takes(0, 0), Long: "Lists controls by code. Filters are joined.", Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4.0.1 -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Version = *version
 			return a.controls(cmd.Context(), in, l)

@@ -64,6 +64,9 @@ func Main(ctx context.Context, args []string, o Options) int {
 	root.SetOut(o.Stdout)
 	root.SetErr(o.Stderr)
 	err := root.ExecuteContext(ctx)
+	if a.misled != nil {
+		err = a.misled
+	}
 	if a.disconnect != nil {
 		err = errors.Join(err, a.disconnect())
 	}
@@ -81,6 +84,8 @@ type app struct {
 	disconnect func() error
 	// kept says, should the run be interrupted now, what stays and how to go on.
 	kept string
+	// misled is an error met where only help was asked for.
+	misled error
 }
 
 // connect reaches the engine, once.

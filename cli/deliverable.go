@@ -158,7 +158,7 @@ func heading(p *print.Page, g api.Gate, h *api.DeliverableVersion, more ...print
 	p.Fields(append([]print.Field{
 		{Name: "created", Value: moment(h.CreatedAt)}, {Name: "made by", Value: h.Method},
 		{Name: "submitted", Value: momentOf(h.SubmittedAt)},
-		{Name: "approved", Value: joinWords(momentOf(h.ApprovedAt), orEmpty(h.ApprovedBy))},
+		{Name: "approved", Value: by(h.ApprovedAt, h.ApprovedBy)},
 		{Name: "lines", Value: fmt.Sprint(h.ItemCount)},
 		{Name: "content", Value: "sha256 " + h.ContentSHA256},
 	}, more...)...)
@@ -178,8 +178,7 @@ func (a *app) next(p *print.Page, g api.Gate, status api.VersionStatus) {
 		p.Command(a.command(noun + " edit CONTROL …"))
 		p.Command(a.command("assess run"))
 	case api.VersionApproved:
-		p.Text("It is approved. Go on with:")
-		p.Command(a.command("assess run"))
+		p.Text("It is approved; `%s` tells what comes next.", a.command("assess status"))
 	default:
 		p.Text("It is a draft. Change lines with `%s`, then:", a.command(noun+" edit"))
 		p.Command(a.command(noun + " submit"))

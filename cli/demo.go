@@ -95,7 +95,9 @@ func (a *app) tryNext(p *print.Page, o *outcome) {
 		p.Command(a.command("gap list"))
 	}
 	p.Command(a.command("search 'who approves access rights'"))
-	p.Command(a.command("assess run DIR --framework " + demoFramework))
+	p.Command(a.command("poam list --severity high"))
+	p.Blank()
+	p.Text("And for documents of your own: `%s`.", a.command("assess run DIR --framework "+demoFramework))
 }
 
 // freeName is the name, with a number behind it where it is taken.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,9 +61,17 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 	}
 }
 
-// noFramework says where the frameworks are listed.
+// noFramework says where the frameworks are listed, should one be what is wrong.
 func (a *app) noFramework(err error) error {
-	if api.IsCode(err, api.CodeNotFound) || api.IsCode(err, api.CodeValidation) {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	about := e.Code == api.CodeNotFound
+	for _, d := range e.Details {
+		about = about || strings.HasPrefix(d.Field, "framework")
+	}
+	if about {
 		return advise(err, "`%s` lists the frameworks", a.command("catalog frameworks"))
 	}
 	return err
@@ -71,7 +80,7 @@ func (a *app) noFramework(err error) error {
 func (a *app) catalogCoverage(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "coverage FRAMEWORK", Short: "Tell how much of a framework the catalog covers", Args: takes(1, 1), ValidArgsFunction: a.completeFrameworks(),
-		Long: "Tells how many requirements of a framework have at least one control, by domain.", Example: "  service catalog coverage nist-csf-2-0",
+		Long: "Tells how many requirements of a framework have at least one control, by domain.", Example: "  service catalog coverage nist-csf-2.0",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := call(cmd.Context(), a, api.GetCoverage, &api.CoverageInput{FrameworkID: args[0], SCFVersion: *version})
 			if err != nil {
@@ -93,7 +102,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "crosswalk FRAMEWORK [TARGET]", Short: "Show a framework's controls, or join two frameworks", Args: takes(1, 2), ValidArgsFunction: a.completeFrameworks(),
-		Long: "With one framework, lists its controls with the requirements each answers. With two,\njoins their requirements through the controls they share.", Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc-2-2017 -o json",
+		Long: "With one framework, lists its controls with the requirements each answers. With two,\njoins their requirements through the controls they share.", Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc2-tsc -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CrosswalkInput{Framework: args[0], Version: *version}
 			if len(args) == 2 {

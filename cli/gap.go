@@ -90,7 +90,7 @@ func gapFields(s *api.GapSummary) []print.Field {
 		{Name: "results", Value: tally(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})},
 		{Name: "by severity", Value: tally(s.BySeverity, api.Severities)},
 		{Name: "by type", Value: tally(s.ByType, sorted(s.ByType))},
-		{Name: "compliance", Value: joinWords(percent(s.CompliancePct), "("+s.ComplianceFormula+")")},
+		{Name: "compliance", Value: withFormula(s.CompliancePct, s.ComplianceFormula)},
 	}
 }
 

@@ -79,9 +79,9 @@ func (o *outcome) page(a *app) func(*print.Page) {
 			p.Blank()
 			p.Text("Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.", a.command("catalog import FILE"))
 		}
-		for _, r := range o.Reports {
+		if len(o.Reports) > 0 {
 			p.Blank()
-			p.Text("Written: %s", r)
+			p.Text("Written: %s", strings.Join(o.Reports, ", "))
 		}
 		if o.tail != nil {
 			o.tail(p)
@@ -108,7 +108,7 @@ func (o *outcome) fields() []print.Field {
 		fields = append(fields,
 			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %d apply: %d implemented, %d partially, %d not evidenced",
 				o.Summary.Controls, o.Summary.Applicable, o.Summary.Implemented, o.Summary.PartiallyImpl, o.Summary.NotEvidenced)},
-			print.Field{Name: "coverage", Value: joinWords(percent(o.Summary.CompliancePct), "("+o.Summary.ComplianceFormula+")")})
+			print.Field{Name: "coverage", Value: withFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)})
 	}
 	if o.Summary.MaturityAvg != nil {
 		fields = append(fields, print.Field{Name: "maturity", Value: figure(o.Summary.MaturityAvg) + " of 5 on average"})
@@ -143,8 +143,18 @@ func (o *outcome) unread(p *print.Page) {
 	}
 }
 
-// missingShown is how many missing things a gap names in a summary.
-const missingShown = 2
+// A summary names the first few things that a gap lacks and the beginning of its
+// passage; `gap show` has them whole.
+const (
+	missingShown = 2
+	missingWidth = 110
+	quoteWidth   = 280
+)
+
+// beginning is the head of a long text.
+func beginning(s string, width int) string {
+	return print.Cut(strings.TrimRight(strings.Join(strings.Fields(s), " "), "."), width)
+}
 
 // worst shows the worst gaps, each with the passage it rests on.
 func (o *outcome) worst(p *print.Page) {
@@ -155,12 +165,18 @@ func (o *outcome) worst(p *print.Page) {
 	for i, f := range o.Worst {
 		p.Text("%d. %s %s [%s, %s]", i+1, f.ControlCode, f.ControlTitle, f.Severity, plain(f.Status))
 		if len(f.MissingElements) > 0 {
-			p.Indent(3, "missing: %s", strings.TrimRight(joinSome(f.MissingElements, missingShown), "."))
+			lacks := make([]string, len(f.MissingElements))
+			for i, m := range f.MissingElements {
+				lacks[i] = beginning(m, missingWidth)
+			}
+			p.Indent(3, "missing: %s", joinSome(lacks, missingShown))
 		}
 		if len(f.Evidence) == 0 {
 			p.Indent(3, "no passage found")
 			continue
 		}
-		cited(p, 3, f.Evidence[0])
+		e := f.Evidence[0]
+		e.Quote = beginning(e.Quote, quoteWidth)
+		cited(p, 3, e)
 	}
 }

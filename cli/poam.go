@@ -29,7 +29,7 @@ func (a *app) poam() *cobra.Command {
 		Long: `The plan of action and milestones turns each gap into work: what to do, in which
 order, until when, and by which evidence it will be seen as done. First dates stay
 once approved; changes are written beside them.`,
-		Example: "  service poam list --severity high\n  service poam show POAM-0001\n  service poam edit POAM-0001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
+		Example: "  service poam list --severity high\n  service poam show POAM-001\n  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
 	}, append([]*cobra.Command{a.poamShow(), a.poamList(), a.poamEdit(), a.poamSummary()}, poamVersions.commands(a)...)...)
 }
 
@@ -61,7 +61,7 @@ func (a *app) poamItem(ctx context.Context, ref string) (*api.POAMItem, error) {
 func (a *app) poamShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [POAM|CONTROL|ITEM]", Short: "Show the newest version, or one item", Args: takes(0, 1),
-		Long: "Shows the newest version with its totals; with an item's code or a control's, that\nitem in full.", Example: "  service poam show\n  service poam show POAM-0001",
+		Long: "Shows the newest version with its totals; with an item's code or a control's, that\nitem in full.", Example: "  service poam show\n  service poam show POAM-001",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				i, err := a.poamItem(cmd.Context(), args[0])
@@ -180,7 +180,7 @@ func (a *app) poamEdit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
 		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them.",
-		Example: "  service poam edit POAM-0001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-0001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
+		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := anyChanged(cmd); err != nil {
 				return err

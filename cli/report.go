@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -123,8 +122,8 @@ func (a *app) makeReport(ctx context.Context, assessment string, body api.Report
 	a.progress.Start(fmt.Sprintf("write the report (%s, %s)", plain(body.Template), body.Format))
 	defer a.progress.Done("")
 	r, err := call(ctx, a, api.CreateReport, &api.CreateReportInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Body: body})
-	for wait := 100 * time.Millisecond; err == nil && (r.Status == "queued" || r.Status == "running"); wait = min(2*wait, slowLook) {
-		if err := pause(ctx, wait); err != nil {
+	for err == nil && (r.Status == "queued" || r.Status == "running") {
+		if err := pause(ctx, a.pace()); err != nil {
 			return nil, err
 		}
 		r, err = call(ctx, a, api.GetReport, &api.ReportInput{ReportID: r.ID})

@@ -45,7 +45,10 @@ It works offline on a local data folder, or against a server (--server).`,
 		}
 	}
 	root.AddCommand(topics()...)
-	root.SetHelpCommandGroupID("more")
+	help := a.help()
+	help.GroupID = "more"
+	root.SetHelpCommand(help)
+	a.explain(root)
 	return root
 }
 
@@ -58,12 +61,50 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		f := usage("there is no command %q%s", cmd.CommandPath()+" "+args[0], orList(cmd.SuggestionsFor(args[0])))
-		f.hint = fmt.Sprintf("`%s --help` lists the commands", cmd.CommandPath())
-		return f
+		return unknown(cmd, args[0])
 	}
 	cmd.AddCommand(subs...)
 	return cmd
+}
+
+func unknown(cmd *cobra.Command, word string) error {
+	f := usage("there is no command %q%s", cmd.CommandPath()+" "+word, orList(cmd.SuggestionsFor(word)))
+	f.hint = fmt.Sprintf("`%s --help` lists the commands", cmd.CommandPath())
+	return f
+}
+
+// help is the command of that name: unlike cobra's own, it fails on what there is not.
+func (a *app) help() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Explain a command or a topic",
+		Long:    "Explains a command as its --help does, or a topic that is no command.",
+		Example: "  service help assess run\n  service help exit-codes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || (len(rest) > 0 && found.HasSubCommands()) {
+				return unknown(found, rest[0])
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
+// wrapped sets the flags of help pages in so many columns.
+const wrapped = "100"
+
+// explain shapes help pages: flags are wrapped, and a word after a group that is no
+// command of it is an error here too.
+func (a *app) explain(root *cobra.Command) {
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+wrapped+" "))
+	page := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 && cmd.Name() != "api" {
+			a.misled = unknown(cmd, words[0])
+			return
+		}
+		page(cmd, args)
+	})
 }
 
 // takes checks how many arguments a command got; a negative most means any number.
@@ -97,7 +138,7 @@ func oneOf[S ~string](what, word string, allowed []S) error {
 
 // didYouMean proposes the nearest of the known words; empty where none is near.
 func didYouMean(word string, known []string) string {
-	probe := &cobra.Command{SuggestionsMinimumDistance: 3}
+	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, k := range known {
 		probe.AddCommand(&cobra.Command{Use: k, Run: func(*cobra.Command, []string) {}})
 	}

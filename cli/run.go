@@ -45,7 +45,7 @@ It is recorded with your name.`,
 		Example: `  service assess run ./evidence -f iso-27001-2022 --name "Acme 2026"
   service soa approve
   service assess run
-  service assess run ./evidence -f soc-2-2017 --approve --report full.html --report full.json`,
+  service assess run ./evidence -f soc2-tsc --approve --report full.html --report full.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, g := range approve {
 				if g == "all" {
@@ -180,7 +180,7 @@ func (a *app) create(ctx context.Context, name string, o runOptions) (*api.Asses
 	in.Body.Name, in.Body.FrameworkIDs, in.Body.SCFVersionID = name, o.frameworks, o.version
 	one, err := call(ctx, a, api.CreateAssessment, &in)
 	if err != nil {
-		return nil, advise(err, "`%s` lists the frameworks", a.command("catalog frameworks"))
+		return nil, a.noFramework(err)
 	}
 	a.progress.Done("created the assessment %q", one.Name)
 	return one, nil
@@ -268,16 +268,20 @@ func (a *app) stuck(err error, move api.Move, st *api.AssessmentStatus) error {
 // there it is told how many are read.
 func (a *app) step(ctx context.Context, id string, move api.Move, to api.State) error {
 	a.progress.Start(move.Work)
-	if to == api.StateDocumentsIngested {
-		if _, err := a.awaitReading(ctx, id); err != nil {
-			return err
-		}
-		a.progress.Start(move.Work)
-	}
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}
 	in.Body.TargetState = to
-	if _, err := call(ctx, a, api.Transition, &in); err != nil {
+	stop := func() {}
+	if to == api.StateDocumentsIngested {
+		stop = a.watchReading(ctx, id)
+	}
+	_, err := call(ctx, a, api.Transition, &in)
+	stop()
+	if err != nil {
 		return err
+	}
+	if move.Gate != "" { // the decision was told already
+		a.progress.Done("")
+		return nil
 	}
 	a.progress.Done("%s", move.Work)
 	return nil

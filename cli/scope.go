@@ -58,7 +58,7 @@ func scopePage(p *print.Page, s *api.Scope) {
 		print.Field{Name: "systems", Value: lines(s.Systems)}, print.Field{Name: "locations", Value: lines(s.Locations)}, print.Field{Name: "legal entities", Value: lines(s.LegalEntities)},
 		print.Field{Name: "data types", Value: lines(s.DataTypes)}, print.Field{Name: "third parties", Value: lines(s.ThirdParties)}, print.Field{Name: "exclusions", Value: lines(s.Exclusions)},
 		print.Field{Name: "assumptions", Value: lines(s.Assumptions)}, print.Field{Name: "constraints", Value: lines(s.Constraints)},
-		print.Field{Name: "approved", Value: joinWords(momentOf(s.ApprovedAt), orEmpty(s.ApprovedBy))}, print.Field{Name: "id", Value: s.ID})
+		print.Field{Name: "approved", Value: by(s.ApprovedAt, s.ApprovedBy)}, print.Field{Name: "id", Value: s.ID})
 	p.Title("Traits")
 	var rows [][]string
 	names := slices.Clone(api.TraitNames)

@@ -32,9 +32,9 @@ func joinWords(words ...string) string {
 // joinSome lists the first few of many.
 func joinSome(words []string, most int) string {
 	if len(words) <= most {
-		return strings.Join(words, ", ")
+		return strings.Join(words, "; ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+	return fmt.Sprintf("%s; and %d more", strings.Join(words[:most], "; "), len(words)-most)
 }
 
 // tally lists counts by word, in the order given.

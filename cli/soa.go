@@ -253,7 +253,7 @@ func (a *app) soaValidate() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate", Short: "Check the newest version against the rules for submission", Args: takes(0, 0),
 		Long:    "Lists what stands against submitting the newest version: undecided items, exclusions\nwithout a rationale. Exit code 1 where a rule is broken.",
-		Example: "  service soa validate || service soa items --applicability undecided",
+		Example: "  service soa validate\n  service soa items --applicability undecided",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := soaVersions.newestID(cmd.Context(), a)
 			if err != nil {

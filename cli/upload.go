@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/scf-service/service/engine/api"
@@ -103,42 +101,61 @@ func (a *app) documents(ctx context.Context, assessment string) ([]api.Document,
 	return l.Data, nil
 }
 
-// The time between two looks at how far documents are read grows up to slowLook.
-const (
-	firstLook = 100 * time.Millisecond
-	slowLook  = 5 * time.Second
-)
+// pace is the time between two looks at how far documents are read. A server allows
+// few requests a minute; what is on this machine may be asked often.
+func (a *app) pace() time.Duration {
+	if a.flags.Server != "" {
+		return 4 * time.Second
+	}
+	return 200 * time.Millisecond
+}
 
 // awaitReading waits until all of an assessment's documents are read or have failed.
 func (a *app) awaitReading(ctx context.Context, assessment string) ([]api.Document, error) {
 	a.progress.Start("read the documents")
 	defer a.progress.Done("")
-	for wait := firstLook; ; wait = min(2*wait, slowLook) {
-		docs, err := a.documents(ctx, assessment)
+	for {
+		docs, open, err := a.reading(ctx, assessment)
 		if err != nil && !api.IsCode(err, api.CodeRateLimit) {
 			return nil, err
 		}
-		open := slices.IndexFunc(docs, func(d api.Document) bool {
-			return d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing
-		})
-		if err == nil && open < 0 {
+		if err == nil && open == 0 {
 			return docs, nil
 		}
-		if err == nil {
-			a.progress.Update("%s", readingWords(docs))
-		}
-		if err := pause(ctx, wait); err != nil {
+		if err := pause(ctx, a.pace()); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func readingWords(docs []api.Document) string {
-	done := 0
+// reading tells how far an assessment's documents are read: all of them, and how many are open.
+func (a *app) reading(ctx context.Context, assessment string) (docs []api.Document, open int, err error) {
+	if docs, err = a.documents(ctx, assessment); err != nil {
+		return nil, 0, err
+	}
 	for _, d := range docs {
-		if d.Status == api.DocumentIngested || d.Status == api.DocumentFailed {
-			done++
+		if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
+			open++
 		}
 	}
-	return fmt.Sprintf("read the documents: %d of %d", done, len(docs))
+	a.progress.Update("read the documents: %d of %d", len(docs)-open, len(docs))
+	return docs, open, nil
+}
+
+// watchReading tells how far documents are read while a transition waits for it.
+func (a *app) watchReading(ctx context.Context, assessment string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for pause(ctx, a.pace()) == nil {
+			if _, _, err := a.reading(ctx, assessment); err != nil {
+				return // the transition itself tells what is wrong
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-over
+	}
 }

@@ -30,6 +30,17 @@ func momentOf(t *time.Time) string {
 	return moment(*t)
 }
 
+// by is when something was done, and by whom; empty where it was not.
+func by(at *time.Time, who *string) string {
+	if at == nil {
+		return ""
+	}
+	if who == nil {
+		return moment(*at)
+	}
+	return moment(*at) + ", by " + *who
+}
+
 // orEmpty is the value of a pointer, or the empty one.
 func orEmpty[T any](p *T) (v T) {
 	if p != nil {
@@ -43,6 +54,14 @@ func percent(p *float64) string {
 		return "not known yet"
 	}
 	return fmt.Sprintf("%.1f %%", *p)
+}
+
+// withFormula is a percentage with how it was reckoned.
+func withFormula(p *float64, formula string) string {
+	if p == nil {
+		return "not known yet"
+	}
+	return percent(p) + ": " + formula
 }
 
 func figure(p *float64) string {

@@ -62,32 +62,58 @@ func indent(b []byte) ([]byte, error) {
 
 // toYAML turns JSON into YAML with the fields in the same order.
 func toYAML(b []byte) ([]byte, error) {
-	var node yaml.Node
-	if err := yaml.Unmarshal(b, &node); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	node, err := yamlNode(dec)
+	if err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
-	plainStyle(&node)
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	if err := errors.Join(enc.Encode(&node), enc.Close()); err != nil {
+	if err := errors.Join(enc.Encode(node), enc.Close()); err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
 	// Only double-quoted text can hold such runes here, and there the escape means the same.
 	return yamlEscapes(out.Bytes()), nil
 }
 
-func plainStyle(n *yaml.Node) {
-	n.Style = 0
-	if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, steers) {
-		n.Style = yaml.DoubleQuotedStyle
+// yamlNode reads one JSON value as a YAML node.
+func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
 	}
-	if len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode) {
-		n.Style = yaml.FlowStyle
+	switch t := t.(type) {
+	case json.Delim:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		if t == '[' {
+			n.Kind = yaml.SequenceNode
+		}
+		for dec.More() { // a field's name comes as a value before its value
+			child, err := yamlNode(dec)
+			if err != nil {
+				return nil, err
+			}
+			n.Content = append(n.Content, child)
+		}
+		if len(n.Content) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		_, err := dec.Token()
+		return n, err
+	case string:
+		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: t}
+		if strings.ContainsFunc(t, steers) {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+		return n, nil
+	case json.Number:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: t.String()}, nil
+	case nil:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
 	}
-	for _, c := range n.Content {
-		plainStyle(c)
-	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(t)}, nil
 }
 
 func yamlEscapes(b []byte) []byte {

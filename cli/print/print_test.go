@@ -1,0 +1,291 @@
+package print
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// hostile is text that would act on a terminal: colours, a title, bells, C1, turned order, a broken rune.
+const hostile = "a\x1b[31mred\x1b]0;title\x07\u009b2J\u202egpj.exe\x00\xff\r\nb\u2028c\tЖ日本\U000e0041"
+
+func acts(r rune) bool {
+	return r != '\n' && (unicode.IsControl(r) || hidden(r))
+}
+
+func TestTextIsMadeSafe(t *testing.T) {
+	for name, got := range map[string]string{"line": Line(hostile), "block": Block(hostile)} {
+		if strings.ContainsFunc(got, acts) {
+			t.Errorf("%s keeps what acts on a terminal: %q", name, got)
+		}
+		if !strings.Contains(got, "日本") || !strings.Contains(got, "␛[31mred") {
+			t.Errorf("%s lost what can be read: %q", name, got)
+		}
+	}
+	if strings.Contains(Line(hostile), "\n") || !strings.Contains(Block(hostile), "\nb") {
+		t.Error("a line must have no break, a block must keep it")
+	}
+	if Line("plain ascii") != "plain ascii" {
+		t.Error("plain text must stay")
+	}
+}
+
+func FuzzSafeText(f *testing.F) {
+	f.Add(hostile)
+	f.Add("\xed\xa0\x80\ufeff\u061c")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, got := range []string{Line(s), Block(s), harmless(s)} {
+			if strings.ContainsFunc(got, acts) {
+				t.Fatalf("%q became %q, which acts on a terminal", s, got)
+			}
+		}
+	})
+}
+
+func FuzzWidths(f *testing.F) {
+	f.Add("日本語の文 and words", 7)
+	f.Add("👩‍👩‍👧 family é", 3)
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		if width < 2 || width > 200 {
+			return
+		}
+		s = Line(s)
+		if w := Width(Cut(s, width)); w > width {
+			t.Fatalf("Cut(%q, %d) is %d wide", s, width, w)
+		}
+		for _, l := range Wrap(s, width) {
+			// A single sign may be wider than any column; else nothing may.
+			if w := Width(l); w > width && len([]rune(l)) > 1 && w > 2 {
+				t.Fatalf("Wrap(%q, %d) has the line %q, %d wide", s, width, l, w)
+			}
+		}
+	})
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"one two three", 7, "one two|three"},
+		{"one\ntwo three", 20, "one|two three"},
+		{"abcdefghij", 4, "abcd|efgh|ij"},
+		{"日本語テキスト", 6, "日本語|テキス|ト"},
+		{"", 5, ""},
+		{"as it is, however long", 0, "as it is, however long"},
+	} {
+		if got := strings.Join(Wrap(c.in, c.width), "|"); got != c.want {
+			t.Errorf("Wrap(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
+func TestCutMarksWhatIsMissing(t *testing.T) {
+	for in, want := range map[string]string{"short": "short", "rather longer": "rather…", "日本語テキスト": "日本語…"} {
+		if got := Cut(in, 7); got != want {
+			t.Errorf("Cut(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+var columns = []Column{{Title: "code", Keep: true}, {Title: "title"}, {Title: "why", Wrap: true}, {Title: "n", Right: true}}
+
+var rows = [][]string{
+	{"IAC-06", "Multi-factor authentication for everyone", "because it is asked for by more than one framework", "7"},
+	{"BCD-11", "日本語のタイトル", "", "120"},
+}
+
+func TestTableFitsTheWidth(t *testing.T) {
+	for width := 44; width < 130; width += 7 {
+		p := &Page{width: width}
+		p.Table(columns, rows)
+		for _, l := range strings.Split(p.buf.String(), "\n") {
+			if Width(l) > width {
+				t.Errorf("at width %d the line %q is %d wide", width, l, Width(l))
+			}
+			if strings.HasSuffix(l, " ") {
+				t.Errorf("the line %q ends in blanks", l)
+			}
+		}
+		if !strings.Contains(p.buf.String(), "IAC-06") {
+			t.Errorf("at width %d a code was cut", width)
+		}
+	}
+}
+
+func TestTableWithoutWidthCutsNothing(t *testing.T) {
+	p := &Page{}
+	p.Table(columns, rows)
+	want := "CODE    TITLE                                     WHY                                                   N\n" +
+		"IAC-06  Multi-factor authentication for everyone  because it is asked for by more than one framework    7\n" +
+		"BCD-11  日本語のタイトル                                                                              120\n"
+	if got := p.buf.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestColoursOnlyWhereTheyAreWelcome(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		p := &Page{color: on}
+		p.Title("a title")
+		p.Fields(Field{Name: "severity", Value: "high", Style: Red})
+		p.Table([]Column{{Title: "x", Style: func(string) Style { return Red }}}, [][]string{{"1"}})
+		if got := strings.Contains(p.buf.String(), "\x1b["); got != on {
+			t.Errorf("colours %v: escape sequences %v", on, got)
+		}
+	}
+}
+
+type record struct {
+	Zeta  string   `json:"zeta"`
+	Alpha int64    `json:"alpha"`
+	List  []string `json:"list"`
+	Inner struct {
+		B bool    `json:"b"`
+		A *string `json:"a"`
+	} `json:"inner"`
+	Empty []string `json:"empty"`
+}
+
+func sample() record {
+	return record{Zeta: strings.ToValidUTF8(hostile, ""), Alpha: 1 << 60, List: []string{"yes", "12", "2026-01-01", "# no"}, Empty: []string{}}
+}
+
+func printed(t *testing.T, format, query string, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	o := &Output{W: &b, Format: format}
+	if query != "" {
+		code, err := CompileQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Query = code
+	}
+	if err := o.Record(v); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(b.String(), acts) {
+		t.Errorf("%s keeps what acts on a terminal: %q", format, b.String())
+	}
+	return b.String()
+}
+
+// What is printed must read back as what was given, in each format that can.
+func TestRecordsReadBack(t *testing.T) {
+	want, err := json.Marshal(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back record
+	if err := json.Unmarshal([]byte(printed(t, "json", "", sample())), &back); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := json.Marshal(back); !bytes.Equal(got, want) {
+		t.Errorf("JSON reads back as %s, want %s", got, want)
+	}
+	text := printed(t, "yaml", "", sample())
+	var fromYAML map[string]any
+	if err := yaml.Unmarshal([]byte(text), &fromYAML); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	var fromJSON map[string]any
+	if err := json.Unmarshal(want, &fromJSON); err != nil {
+		t.Fatal(err)
+	}
+	if fromYAML["zeta"] != fromJSON["zeta"] || strings.Join(strings.Fields(text), " ")[:5] != "zeta:" {
+		t.Errorf("YAML lost the text or the order of the fields:\n%s", text)
+	}
+	for i, v := range fromYAML["list"].([]any) {
+		if v != sample().List[i] {
+			t.Errorf("YAML turned the text %q into %v", sample().List[i], v)
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	list := map[string]any{"data": []map[string]any{
+		{"a": "=HYPERLINK(1)", "b": []string{"x", "y"}}, {"a": "two, with comma", "b": nil}, {"a": 3, "b": map[string]int{"n": 1}},
+	}, "pagination": map[string]int{"total": 3}}
+	want := "a,b\n'=HYPERLINK(1),x; y\n\"two, with comma\",\n3,\"{\"\"n\"\":1}\"\n"
+	if got := printed(t, "csv", "", list); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestQuery(t *testing.T) {
+	v := map[string]any{"data": []map[string]any{{"n": "one"}, {"n": "tw\x1b[0mo"}}, "total": 2}
+	for query, want := range map[string]string{
+		".data[].n": "one\ntw␛[0mo\n", ".total": "2\n", ".data | length": "2\n", ".data[0]": "{\"n\":\"one\"}\n", ".nothing": "null\n",
+	} {
+		if got := printed(t, "table", query, v); got != want {
+			t.Errorf("%s gave %q, want %q", query, got, want)
+		}
+	}
+	if _, err := CompileQuery(".[["); err == nil {
+		t.Error("a broken filter must be refused")
+	}
+}
+
+func TestQueryThatGoesOnForEverIsStopped(t *testing.T) {
+	code, err := CompileQuery("repeat(1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Output{W: &bytes.Buffer{}, Query: code}).Record(1); err == nil {
+		t.Error("a filter without end must be stopped")
+	}
+}
+
+type fakeClock struct{ now time.Time }
+
+func (c *fakeClock) time() time.Time { return c.now }
+
+func TestProgressOffATerminalIsSparse(t *testing.T) {
+	var b bytes.Buffer
+	c := &fakeClock{time.Unix(0, 0)}
+	p := &Progress{W: &b, Clock: c.time}
+	p.mu.Lock() // the ticker would look at the clock while it is set
+	p.words, p.started, p.last = "read", c.now, c.now
+	p.mu.Unlock()
+	for range 25 {
+		c.now = c.now.Add(time.Second)
+		p.Update("read %d", c.now.Unix())
+	}
+	if got, want := b.String(), "· read 1\n· read 11\n· read 21\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestProgressOnATerminalRewritesItsLine(t *testing.T) {
+	var b bytes.Buffer
+	p := &Progress{W: &b, Terminal: true, Width: 30, Clock: (&fakeClock{time.Unix(0, 0)}).time}
+	p.Start("read \x1b[2J the documents one after the other")
+	p.Done("read the documents")
+	got := b.String()
+	if !strings.HasPrefix(got, "\r\x1b[K· read ␛[2J") || !strings.HasSuffix(got, "\r\x1b[K✓ read the documents\n") {
+		t.Errorf("got %q", got)
+	}
+	b.Reset()
+	p.Quiet = true
+	p.Start("x")
+	p.Done("x")
+	p.Say("left out: x")
+	if b.String() != "left out: x\n" {
+		t.Errorf("quiet said %q", b.String())
+	}
+}
+
+func TestElapsed(t *testing.T) {
+	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "1.5 s", 61 * time.Second: "1 min 1 s", 3700 * time.Second: "1 h 1 min"} {
+		if got := Elapsed(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
