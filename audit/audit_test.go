@@ -63,7 +63,10 @@ func TestChainHolds(t *testing.T) {
 // Changing, removing or moving a record breaks the chain at that place.
 func TestTamperingIsFound(t *testing.T) {
 	for name, tamper := range map[string]func(*store.Tx, api.AuditEvent) error{
-		"changed": func(tx *store.Tx, e api.AuditEvent) error { e.Outcome = audit.Denied; return store.Audit.Put(tx, "a", &e) },
+		"changed": func(tx *store.Tx, e api.AuditEvent) error {
+			e.Outcome = audit.Denied
+			return store.Audit.Put(tx, "a", &e)
+		},
 		"removed": func(tx *store.Tx, e api.AuditEvent) error { return store.Audit.Delete(tx, "a", int64(e.Sequence)) },
 		"rehashed": func(tx *store.Tx, e api.AuditEvent) (err error) {
 			e.Action = "other"

@@ -92,13 +92,20 @@ content is not added twice; what can't be taken is listed, and the others go on.
 			if err := a.out.Print(l, func(p *print.Page) { documentTable(p, l.Data) }); err != nil {
 				return err
 			}
-			if left = append(left, got.Left...); len(left) == 0 {
-				return nil
-			}
+			left = append(left, got.Left...)
 			for _, s := range left {
 				a.progress.Say("left out: %s: %s", s.Name, s.Reason)
 			}
-			return stopped("%s could not be taken", count(len(left), "file", "files"))
+			unread := 0
+			for _, d := range got.Added {
+				if d.Status == api.DocumentFailed {
+					unread++
+				}
+			}
+			if bad := len(left) + unread; bad > 0 {
+				return advise(stopped("%s could not be read; the others were taken", count(bad, "file", "files")), "`%s` lists them", a.command("doc list --status failed"))
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "policy, procedure, record, register, report, contract, … (default: guessed)")

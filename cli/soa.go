@@ -269,12 +269,19 @@ func (a *app) soaValidate() *cobra.Command {
 					rows = append(rows, []string{i.Severity, i.ControlCode, i.Rule, i.Message})
 				}
 				p.Table([]print.Column{{Title: "severity", Keep: true}, {Title: "control", Keep: true}, {Title: "rule", Keep: true}, {Title: "message", Wrap: true}}, rows)
-				a.none(p, len(rows), "No rule is broken; it can be submitted.")
+				a.none(p, len(rows), "No rule is broken.")
+				if len(rows) > 0 {
+					p.Blank()
+					p.Text("%s, %s.", count(v.Errors, "error", "errors"), count(v.Warnings, "warning", "warnings"))
+				}
+				if v.Valid {
+					p.Text("It can be submitted: `%s`.", a.command("soa submit"))
+				}
 			}); err != nil {
 				return err
 			}
 			if !v.Valid {
-				return &failure{code: exitVerdict, err: fmt.Errorf("%s stand against submitting it", count(v.Errors, "error", "errors"))}
+				return &failure{code: exitVerdict, err: fmt.Errorf("it can't be submitted: %s", count(v.Errors, "error", "errors"))}
 			}
 			return nil
 		},
