@@ -1,6 +1,6 @@
 # make test      everything the build server checks; see CONTRIBUTING.md
 # make build     the program, in bin/
-# Each part of the tests is a target of its own: fmt mod vet lint unit bench fuzz.
+# Each part of the tests is a target of its own: fmt mod vet lint unit race bench fuzz.
 
 SHELL := /bin/bash
 .NOTPARALLEL:
@@ -10,19 +10,17 @@ PACKAGES  ?= ./...
 FUZZTIME  ?= 5s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
-# The race detector needs a C compiler.
-RACE      := $(shell { command -v cc || command -v gcc; } >/dev/null 2>&1 && echo -race)
 CACHE     := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/service-tools
 # A linter is of one version and one Go: both are in its name.
 LINTER    := $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
 TREE      := $(shell git rev-parse --git-path service-tree-before)
 
-.PHONY: build test setup tools fmt mod vet lint unit bench fuzz tree-before clean-tree
+.PHONY: build test setup tools fmt mod vet lint unit race bench fuzz tree-before clean-tree
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
 
-test: tree-before setup fmt mod vet lint unit bench fuzz clean-tree
+test: tree-before setup fmt mod vet lint unit race bench fuzz clean-tree
 	@echo; echo "=== all fine"
 
 setup:
@@ -51,8 +49,15 @@ lint: $(LINTER)
 		$(LINTER) run $(PACKAGES)
 
 unit:
-	@tools/section "tests$(if $(RACE), with the race detector)" "Run the failing test alone: go test -run NAME ./its/package" \
-		go test $(RACE) -timeout 20m $(PACKAGES)
+	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \
+		go test -timeout 20m $(PACKAGES)
+
+# Once more, without the long tests of one goroutine. The detector needs a C compiler.
+race:
+	@if command -v cc >/dev/null || command -v gcc >/dev/null; then \
+		tools/section "tests with the race detector" "Run the failing test alone: go test -race -run NAME ./its/package" \
+			go test -race -short -timeout 20m $(PACKAGES); \
+	else echo; echo "=== no C compiler: the race detector is left out"; fi
 
 bench:
 	@tools/section "each benchmark once" "A benchmark failed: go test -run '^$$' -bench NAME -benchtime 1x ./its/package" \

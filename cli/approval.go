@@ -55,8 +55,8 @@ func (a *app) approvalList() *cobra.Command {
 					}
 					rows = append(rows, []string{string(one.Gate), fmt.Sprint(one.VersionNumber), string(one.Status), moment(one.RequestedAt), decided, momentOf(one.DecidedAt), orEmpty(one.Reason), one.ID})
 				}
-				p.Table([]print.Column{{Title: "gate", Keep: true}, {Title: "version", Right: true}, {Title: "status", Keep: true}, {Title: "asked"}, {Title: "decided by"}, {Title: "decided"},
-					{Title: "reason"}, {Title: "id", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "gate", Keep: true}, {Title: "version", Right: true}, {Title: "status", Keep: true}, {Title: "asked", Spare: true}, {Title: "decided by"}, {Title: "decided", Spare: true},
+					{Title: "reason", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no such approval.")
 			})
 		},

@@ -59,8 +59,8 @@ func (a *app) assessList() *cobra.Command {
 					}
 					rows = append(rows, []string{mark, one.Name, string(one.State), fmt.Sprintf("%d %%", one.Progress), joinSome(one.Frameworks, 2), fmt.Sprint(one.Counts.Documents), fmt.Sprint(one.Counts.Findings), day(one.UpdatedAt), one.ID})
 				}
-				p.Table([]print.Column{{Title: ""}, {Title: "name"}, {Title: "state"}, {Title: "done", Right: true}, {Title: "frameworks"}, {Title: "documents", Right: true}, {Title: "gaps", Right: true},
-					{Title: "changed", Keep: true}, {Title: "id", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: ""}, {Title: "name"}, {Title: "state"}, {Title: "done", Right: true}, {Title: "frameworks", Spare: true}, {Title: "documents", Right: true, Spare: true}, {Title: "gaps", Right: true, Spare: true},
+					{Title: "changed", Keep: true, Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no assessment yet. Make one with `%s`, or see `%s`.", a.command("assess run DIR"), a.command("demo"))
 			})
 		},

@@ -43,8 +43,8 @@ func (a *app) catalogVersions() *cobra.Command {
 					c := v.Counts
 					rows = append(rows, []string{v.Label, v.Status, yes(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains), fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings), day(v.ImportedAt), orEmpty(v.SourceFilename)})
 				}
-				p.Table([]print.Column{{Title: "version", Keep: true}, {Title: "status", Keep: true}, {Title: "starter"}, {Title: "controls", Right: true}, {Title: "domains", Right: true},
-					{Title: "frameworks", Right: true}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}, {Title: "imported", Keep: true}, {Title: "from"}}, rows)
+				p.Table([]print.Column{{Title: "version", Keep: true}, {Title: "status", Keep: true}, {Title: "starter"}, {Title: "controls", Right: true}, {Title: "domains", Right: true, Spare: true},
+					{Title: "frameworks", Right: true}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}, {Title: "imported", Keep: true, Spare: true}, {Title: "from", Spare: true}}, rows)
 			})
 		},
 	}
@@ -90,7 +90,7 @@ func (a *app) controls(ctx context.Context, in api.ControlsInput, l limits) erro
 			}
 			rows = append(rows, []string{c.Code, c.Title, weight, orEmpty(c.CSFFunction), c.Description})
 		}
-		p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "weight", Right: true}, {Title: "function"}, {Title: "description"}}, rows)
+		p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "weight", Right: true, Spare: true}, {Title: "function", Spare: true}, {Title: "description"}}, rows)
 		a.none(p, len(rows), "No control is like that.")
 	})
 }
@@ -293,7 +293,7 @@ func (a *app) catalogRuns() *cobra.Command {
 				for _, r := range all.Data {
 					rows = append(rows, []string{moment(r.StartedAt), r.Status, yes(r.DryRun), r.SourceFilename, fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID})
 				}
-				p.Table([]print.Column{{Title: "at", Keep: true}, {Title: "status", Keep: true}, {Title: "dry run"}, {Title: "file"}, {Title: "controls", Right: true}, {Title: "warnings", Right: true}, {Title: "id", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "at", Keep: true}, {Title: "status", Keep: true}, {Title: "dry run", Spare: true}, {Title: "file"}, {Title: "controls", Right: true}, {Title: "warnings", Right: true, Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "Nothing was imported yet; `%s` does.", a.command("catalog import FILE"))
 			})
 		},

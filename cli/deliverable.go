@@ -80,7 +80,7 @@ func (d deliverable[V]) versions(a *app) *cobra.Command {
 					rows = append(rows, []string{fmt.Sprint(h.VersionNumber), plain(h.Status), fmt.Sprint(h.ItemCount), moment(h.CreatedAt), orEmpty(h.ApprovedBy), h.Method, h.ID})
 				}
 				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "lines", Right: true}, {Title: "created"},
-					{Title: "approved by"}, {Title: "method"}, {Title: "id", Keep: true}}, rows)
+					{Title: "approved by", Spare: true}, {Title: "method", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no version yet; go on with `%s`.", a.command("assess run"))
 			})
 		},

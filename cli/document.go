@@ -124,7 +124,7 @@ func documentTable(p *print.Page, docs []api.Document) {
 		}
 		rows = append(rows, []string{d.Filename, d.Category, size(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID})
 	}
-	p.Table([]print.Column{{Title: "file"}, {Title: "category"}, {Title: "size", Right: true}, {Title: "passages", Right: true}, {Title: "status"}, {Title: "id", Keep: true}}, rows)
+	p.Table([]print.Column{{Title: "file"}, {Title: "category", Spare: true}, {Title: "size", Right: true, Spare: true}, {Title: "passages", Right: true, Spare: true}, {Title: "status"}, {Title: "id", Keep: true}}, rows)
 }
 
 func (a *app) docList() *cobra.Command {

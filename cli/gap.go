@@ -137,8 +137,8 @@ func (a *app) gapList() *cobra.Command {
 				for _, f := range all.Data {
 					rows = append(rows, []string{f.ControlCode, string(f.Severity), plain(f.Status), f.ControlTitle, joinSome(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner)})
 				}
-				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "status"}, {Title: "title"}, {Title: "missing"},
-					{Title: "quotes", Right: true}, {Title: "owner"}}, rows)
+				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "status"}, {Title: "title"}, {Title: "missing", Spare: true},
+					{Title: "quotes", Right: true, Spare: true}, {Title: "owner", Spare: true}}, rows)
 				a.none(p, len(rows), "No finding is like that.")
 			})
 		},

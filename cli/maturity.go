@@ -151,7 +151,7 @@ func (a *app) maturityList() *cobra.Command {
 					}
 					rows = append(rows, []string{s.ControlCode, s.ControlTitle, lvl, strconv.Itoa(s.TargetLevel), fmt.Sprint(len(s.Evidence)), s.Rationale})
 				}
-				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "level", Right: true}, {Title: "target", Right: true}, {Title: "quotes", Right: true}, {Title: "reason"}}, rows)
+				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "level", Right: true}, {Title: "target", Right: true}, {Title: "quotes", Right: true, Spare: true}, {Title: "reason", Spare: true}}, rows)
 				a.none(p, len(rows), "No score is like that.")
 			})
 		},

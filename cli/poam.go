@@ -157,8 +157,8 @@ func (a *app) poamList() *cobra.Command {
 				for _, i := range all.Data {
 					rows = append(rows, []string{i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner), string(i.DueDate), plain(i.Effort), plain(i.Status)})
 				}
-				p.Table([]print.Column{{Title: "code", Keep: true}, {Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "to do"}, {Title: "owner"},
-					{Title: "due", Keep: true}, {Title: "effort"}, {Title: "status"}}, rows)
+				p.Table([]print.Column{{Title: "code", Keep: true}, {Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "to do"}, {Title: "owner", Spare: true},
+					{Title: "due", Keep: true}, {Title: "effort", Spare: true}, {Title: "status", Spare: true}}, rows)
 				a.none(p, len(rows), "No item is like that.")
 			})
 		},

@@ -203,7 +203,7 @@ func (a *app) rawList() *cobra.Command {
 				for _, l := range all {
 					rows = append(rows, []string{l.ID, l.Method, strings.TrimPrefix(l.Path, api.Prefix), l.Permission, l.Summary})
 				}
-				p.Table([]print.Column{{Title: "operation", Keep: true}, {Title: "method", Keep: true}, {Title: "path", Keep: true}, {Title: "permission"}, {Title: "summary"}}, rows)
+				p.Table([]print.Column{{Title: "operation", Keep: true}, {Title: "method", Keep: true}, {Title: "path", Keep: true}, {Title: "permission", Spare: true}, {Title: "summary"}}, rows)
 				a.none(p, len(rows), "No operation is like that.")
 			})
 		},

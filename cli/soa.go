@@ -162,7 +162,7 @@ func (a *app) soaItems() *cobra.Command {
 				for _, i := range items.Data {
 					rows = append(rows, []string{i.ControlCode, i.ControlTitle, plain(i.Applicability), plain(i.ImplementationStatus), plain(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner)})
 				}
-				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence"}, {Title: "quotes", Right: true}, {Title: "owner"}}, rows)
+				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence", Spare: true}, {Title: "quotes", Right: true, Spare: true}, {Title: "owner", Spare: true}}, rows)
 				a.none(p, len(rows), "No item is like that.")
 			})
 		},

@@ -1,65 +1,28 @@
 package daemon_test
 
 import (
-	"context"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/examples/harbor"
-	"github.com/scf-service/service/store"
 )
 
-// newServer opens an engine on an empty folder.
+// newServer serves an engine on an empty folder.
 func newServer(t *testing.T) *daemon.Server {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	ids := func() string { return uuid.Must(uuid.NewV7()).String() }
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: ids, Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.WithoutCancel(t.Context())
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: "test", CacheDir: cacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s, err := daemon.New(daemon.Options{Engine: e, Logger: log, Clock: time.Now, NewID: ids})
+	s, err := daemon.New(daemon.Options{Engine: enginetest.New(t), Logger: enginetest.Logger(), Clock: time.Now, NewID: enginetest.NewID})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// cacheDir keeps PDFium's compiled form between tests.
-func cacheDir(t *testing.T) string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return t.TempDir()
-	}
-	return dir + "/scf-service-test"
 }
 
 // The whole job goes through both transports alike: create, upload, every state, each gate, reports.

@@ -55,7 +55,7 @@ func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
 		}
 		userID = tx.NewID()
 		user := api.User{Record: newRecord(tx, userID), Email: s.email, Name: s.name, PlatformAdmin: true, Status: "active"}
-		org := api.Organization{Record: newRecord(tx, tx.NewID()), Name: s.name, Slug: "local", Status: "active", Settings: map[string]any{}}
+		org := api.Organization{Record: newRecord(tx, tx.NewID()), Name: "Local workspace", Slug: "local", Status: "active", Settings: map[string]any{}}
 		member := store.Membership{ID: tx.NewID(), OrganizationID: org.ID, UserID: userID, Role: api.RoleOwner, Status: "active",
 			CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 		return errors.Join(

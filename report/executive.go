@@ -49,8 +49,9 @@ func (v *view) saySubject() string {
 		against = "no framework in particular"
 	}
 	read, unread := v.readDocuments()
-	s := fmt.Sprintf("%s was assessed against %s by the controls of %s. This is how things stood on %s.",
-		or(v.Organization.Name, "The organization"), against, v.catalogName(), longDay(v.AsOf))
+	// The name of the assessment says what was assessed; the organization may be the consultant's own.
+	s := fmt.Sprintf("%s: an assessment against %s by the controls of %s. This is how things stood on %s.",
+		or(v.Assessment.Name, "This assessment"), against, v.catalogName(), longDay(v.AsOf))
 	switch {
 	case read+len(unread) == 0:
 		s += " No document has been given as evidence."

@@ -119,6 +119,18 @@ func TestTableFitsTheWidth(t *testing.T) {
 	}
 }
 
+func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
+	spare := []Column{{Title: "code", Keep: true}, {Title: "title"}, {Title: "why", Wrap: true, Spare: true}, {Title: "n", Right: true, Spare: true}}
+	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
+		p := &Page{width: width}
+		p.Table(spare, rows)
+		head, _, _ := strings.Cut(p.buf.String(), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != want {
+			t.Errorf("at width %d the columns are %q, want %q", width, got, want)
+		}
+	}
+}
+
 func TestTableWithoutWidthCutsNothing(t *testing.T) {
 	p := &Page{}
 	p.Table(columns, rows)

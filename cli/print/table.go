@@ -1,6 +1,9 @@
 package print
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Column is a column of a table.
 type Column struct {
@@ -11,12 +14,18 @@ type Column struct {
 	Wrap bool
 	// Keep says that the column is never narrowed: codes and ids are no use in part.
 	Keep bool
+	// Spare columns are left out, the last first, where there is no room for all.
+	Spare bool
 	// Style chooses how a cell is shown, by its text.
 	Style func(cell string) Style
 }
 
-// minColumn is how narrow a column may become.
-const minColumn = 8
+// minColumn is how narrow a column may become, fairColumn how wide long text should
+// at least be before a spare column is shown beside it.
+const (
+	minColumn  = 8
+	fairColumn = 28
+)
 
 // gap stands between columns.
 const gap = 2
@@ -40,6 +49,12 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 			widths[i] = max(widths[i], Width(safe[r][i]))
 		}
 	}
+	for _, i := range leftOut(columns, widths, p.width) {
+		columns, widths = slices.Delete(slices.Clone(columns), i, i+1), slices.Delete(widths, i, i+1)
+		for r := range safe {
+			safe[r] = slices.Delete(safe[r], i, i+1)
+		}
+	}
 	fit(columns, widths, p.width)
 	titles := make([]string, len(columns))
 	for i, c := range columns {
@@ -56,6 +71,31 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	}
 }
 
+// leftOut tells which columns to leave out, the last first.
+func leftOut(columns []Column, widths []int, width int) (out []int) {
+	if width < 1 {
+		return nil
+	}
+	total := -gap
+	for i, c := range columns {
+		total += gap + fair(c, widths[i])
+	}
+	for i := len(columns) - 1; i >= 0 && total > width; i-- {
+		if columns[i].Spare {
+			out = append(out, i)
+			total -= gap + fair(columns[i], widths[i])
+		}
+	}
+	return out
+}
+
+func fair(c Column, width int) int {
+	if c.Keep {
+		return width
+	}
+	return min(width, max(fairColumn, Width(c.Title)))
+}
+
 // fit narrows the widest columns that may be narrowed until the table fits.
 func fit(columns []Column, widths []int, width int) {
 	if width < 1 {
@@ -68,7 +108,7 @@ func fit(columns []Column, widths []int, width int) {
 	for ; total > width; total-- {
 		widest := -1
 		for i, c := range columns {
-			if !c.Keep && widths[i] > minColumn && (widest < 0 || widths[i] > widths[widest]) {
+			if !c.Keep && widths[i] > max(minColumn, Width(c.Title)) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}

@@ -326,6 +326,9 @@ func tool(t testing.TB, name string, args ...string) string {
 }
 
 func TestPDFAgreesWithPoppler(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads every PDF of the shared data")
+	}
 	pdfs := append(files(t, sharedtest.Path(t, "strm"), "*.pdf"), files(t, sharedtest.Path(t, "evidence"), "mixed/*.pdf")...)
 	for _, f := range pdfs {
 		raw, err := os.ReadFile(f)
@@ -376,6 +379,9 @@ func TestDocxAgreesWithPandoc(t *testing.T) {
 
 // The rows of a mapping document come out whole: an element, a relationship and a control in each.
 func TestPDFRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads every mapping of the shared data")
+	}
 	control := regexp.MustCompile(`^([A-Z]{3}-\d\d(\.\d+)?|N/A)$`)
 	for _, f := range files(t, sharedtest.Path(t, "strm"), "*.pdf") {
 		raw, err := os.ReadFile(f)

@@ -21,6 +21,7 @@ cli               → engine/client engine/api
 tui               → engine/client engine/api
 daemon            → engine engine/api
 
+engine/enginetest → engine store
 engine/client     → engine/api
 engine            → lower
 
@@ -173,7 +174,7 @@ var homes = map[string][]string{
 	"gonum.org/v1/gonum":                             {"evidence/embed", "evidence/search"},
 	"github.com/scf-service/service/store/storetest": {},
 	"github.com/scf-service/service/internal":        {},
-	"testing": {"store/storetest", "internal"},
+	"testing": {"store/storetest", "engine/enginetest", "internal"},
 }
 
 func TestLibrariesLiveInOneRoom(t *testing.T) {

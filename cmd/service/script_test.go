@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// In scripts, and in tests that start processes, the test binary is the program.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"service": func() { os.Exit(run()) }})
+}
+
+// The scripts read like the manual: each follows a user through a feature, or misuses it.
+func TestScripts(t *testing.T) {
+	evidence, err := filepath.Abs("../../examples/harbor/evidence")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = t.TempDir()
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "../../testscripts",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HARBOR", evidence)
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			// The compiled PDF reader is the same for all.
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(cache, "scf-service-test"))
+			return nil
+		},
+	})
+}

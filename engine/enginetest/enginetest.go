@@ -1,0 +1,61 @@
+// Package enginetest opens an engine on an empty folder for tests: real store,
+// real files. It is no place for fakes.
+package enginetest
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/store"
+)
+
+// NewID makes ids as the program does.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Logger tells what goes wrong, on standard error.
+func Logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// New is a started engine that ends with the test.
+func New(t testing.TB) *engine.Engine {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// CacheDir keeps the compiled PDF reader between tests.
+func CacheDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return t.TempDir()
+	}
+	return filepath.Join(dir, "scf-service-test")
+}
