@@ -3,12 +3,14 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/api"
 )
 
@@ -86,8 +88,8 @@ func (s *Server) fail(ctx context.Context, op *api.Operation, err error) error {
 }
 
 func (s *Server) explain(ctx context.Context, op *api.Operation, err error) *api.Error {
-	e := api.AsError(err)
-	if e.Code == api.CodeInternal {
+	e := engine.Explain(err)
+	if e.Code == api.CodeInternal && !errors.Is(err, context.Canceled) {
 		s.log.Error("operation failed", "trace_id", traceID(ctx), "operation", op.ID, "error", err)
 	}
 	return e

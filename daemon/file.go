@@ -33,6 +33,8 @@ func spoolFile(part io.Reader) (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Where a file can lose its name while open, a process that is killed leaves nothing behind.
+	_ = os.Remove(f.Name())
 	s := &spool{f}
 	if _, err := io.Copy(f, part); err != nil {
 		s.discard()

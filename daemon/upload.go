@@ -72,7 +72,7 @@ func receive[I, O any](w http.ResponseWriter, r *http.Request, by api.Caller, do
 			return nil, api.Invalid("file", "the form has no part named \"file\" with a file in it")
 		}
 		if err != nil {
-			return nil, uploadError(err)
+			return nil, formError(err)
 		}
 		if part.FormName() == "file" && part.FileName() != "" {
 			return receiveFile(r.Context(), by, form, part, v, &in, do)
@@ -97,7 +97,7 @@ func receiveFile[I, O any](ctx context.Context, by api.Caller, form *multipart.R
 			break
 		}
 		if err != nil {
-			return nil, uploadError(err)
+			return nil, formError(err)
 		}
 		if next.FormName() == "file" {
 			return nil, api.Invalid("file", "send one file at a time")
@@ -108,6 +108,15 @@ func receiveFile[I, O any](ctx context.Context, by api.Caller, form *multipart.R
 	}
 	v.FieldByName("File").Set(reflect.ValueOf(api.UploadFile{Filename: part.FileName(), Content: spool.file}))
 	return do(ctx, by, in)
+}
+
+// formError is what is wrong where the next part of a form should begin: the
+// sender's doing, whatever it is.
+func formError(err error) error {
+	if told := uploadError(err); api.IsCode(told, api.CodeValidation) {
+		return told
+	}
+	return api.Invalid("file", "the form can't be read: %v", err)
 }
 
 func uploadError(err error) error {

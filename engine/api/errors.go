@@ -130,6 +130,9 @@ func RateLimited(seconds int) *Error {
 	return newError(CodeRateLimit, "too many requests; try again in %d seconds", seconds)
 }
 
+// Trouble is an INTERNAL_ERROR that the caller can do something about, and is told of.
+func Trouble(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }
+
 // Conflict is an INVALID_STATE_TRANSITION of a record, where no lifecycle move is meant.
 func Conflict(format string, args ...any) *Error { return newError(CodeInvalidState, format, args...) }
 

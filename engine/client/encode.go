@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -131,7 +132,7 @@ func (p *parts) encodeUpload() (io.Reader, string, error) {
 					return err
 				}
 			}
-			part, err := form.CreateFormFile("file", p.file.Filename)
+			part, err := form.CreateFormFile("file", headerSafe(p.file.Filename))
 			if err != nil {
 				return err
 			}
@@ -142,4 +143,15 @@ func (p *parts) encodeUpload() (io.Reader, string, error) {
 		}())
 	}()
 	return r, form.FormDataContentType(), nil
+}
+
+// headerSafe is a file name that can stand in the header of a form's part, where
+// control characters would break it; names of files may hold any.
+func headerSafe(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
 }
