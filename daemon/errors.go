@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
@@ -87,7 +88,8 @@ func (s *Server) fail(ctx context.Context, op *api.Operation, err error) error {
 
 func (s *Server) explain(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := api.AsError(err)
-	if e.Code == api.CodeInternal {
+	// A caller who has gone away is no fault of the service.
+	if e.Code == api.CodeInternal && !errors.Is(err, context.Canceled) {
 		s.log.Error("operation failed", "trace_id", traceID(ctx), "operation", op.ID, "error", err)
 	}
 	return e

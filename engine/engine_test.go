@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -152,6 +153,32 @@ func TestHarborAgainstItsKey(t *testing.T) {
 			}
 			for _, e := range i.Evidence {
 				t.Logf("       > %.2f %s %q [%s]", e.Score, e.Stance, e.Quote, e.Filename)
+			}
+		}
+	}
+}
+
+// The same evidence gives the same drafts, whichever document is read first.
+func TestSameEvidenceSameDrafts(t *testing.T) {
+	var first []string
+	for range 2 {
+		b := newBench(t)
+		a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
+		var got []string
+		for _, i := range b.soaItems(t, a.ID) {
+			line := fmt.Sprint(i.ControlCode, i.ImplementationStatus, i.Confidence, i.Reason, i.MissingElements, i.Applicability, i.Rationale)
+			for _, e := range i.Evidence {
+				line += fmt.Sprint(e.Filename, e.Locator, e.Quote, e.Score, e.Stance)
+			}
+			got = append(got, line)
+		}
+		if first == nil {
+			first = got
+			continue
+		}
+		for n := range first {
+			if first[n] != got[n] {
+				t.Errorf("twice the same evidence, and two drafts:\n%s\n%s", first[n], got[n])
 			}
 		}
 	}

@@ -148,31 +148,25 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// save replaces the document's passages in one transaction. Passages whose text
-// was there before keep their id, so that links to them survive.
+// save replaces the document's passages in one transaction. A passage that was
+// there before has its id again, so that links to it survive.
 func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		known := map[string][]string{}
-		for c, err := range store.Chunks.By("document").Scan(tx, j.organization, store.Prefix(doc.ID)) {
-			if err != nil {
-				return err
-			}
-			known[c.SHA256] = append(known[c.SHA256], c.ID)
+		a, err := store.Assessments.Get(tx, j.organization, doc.AssessmentID)
+		if err != nil {
+			return ignoreMissing(err)
 		}
 		if err := s.forget(tx, &doc); err != nil {
 			return err
 		}
+		copies := map[string]int{}
 		for i, c := range chunks {
-			id := ""
-			if ids := known[c.SHA256]; len(ids) > 0 {
-				id, known[c.SHA256] = ids[0], ids[1:]
-			} else {
-				id = tx.NewID()
-			}
+			id := passageID(a.ID, a.CreatedAt, doc.SHA256, c.SHA256, copies[c.SHA256])
+			copies[c.SHA256]++
 			rec := api.Chunk{ID: id, OrganizationID: j.organization, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index,
 				Text: c.Text, HeadingPath: c.HeadingPath, Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
 			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: id,
