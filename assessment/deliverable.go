@@ -22,6 +22,8 @@ type kind[V, I any] struct {
 	items    *store.TenantTable[I]
 	version  func(*V) *api.DeliverableVersion
 	item     func(*I) *api.Item
+	// bare takes out of an item's own fields the ids that say nothing of its content.
+	bare func(*I)
 	// drafted is the lifecycle state in which the deliverable is a draft.
 	drafted api.State
 }
@@ -29,16 +31,25 @@ type kind[V, I any] struct {
 var (
 	soa = kind[api.SoAVersion, api.SoAItem]{api.GateSoA, store.SoAVersions, store.SoAItems,
 		func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.SoAItem) *api.Item { return &i.Item }, api.StateSoADrafted}
+		func(i *api.SoAItem) *api.Item { return &i.Item },
+		func(i *api.SoAItem) {
+			i.Evidence, i.Statements = bareEvidence(i.Evidence), slices.Clone(i.Statements)
+			for n := range i.Statements {
+				i.Statements[n].ChunkID = ""
+			}
+		}, api.StateSoADrafted}
 	gap = kind[api.GapVersion, api.Finding]{api.GateGapAnalysis, store.GapVersions, store.Findings,
 		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.Finding) *api.Item { return &i.Item }, api.StateGapAnalysisDrafted}
+		func(i *api.Finding) *api.Item { return &i.Item },
+		func(i *api.Finding) { i.Evidence = bareEvidence(i.Evidence) }, api.StateGapAnalysisDrafted}
 	maturity = kind[api.MaturityVersion, api.MaturityScore]{api.GateMaturity, store.MaturityVersions, store.MaturityScores,
 		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.MaturityScore) *api.Item { return &i.Item }, api.StateMaturityAssessed}
+		func(i *api.MaturityScore) *api.Item { return &i.Item },
+		func(i *api.MaturityScore) { i.Evidence = bareEvidence(i.Evidence) }, api.StateMaturityAssessed}
 	poam = kind[api.POAMVersion, api.POAMItem]{api.GatePOAM, store.POAMVersions, store.POAMItems,
 		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.POAMItem) *api.Item { return &i.Item }, api.StatePOAMDrafted}
+		func(i *api.POAMItem) *api.Item { return &i.Item },
+		func(i *api.POAMItem) { i.FindingID = "" }, api.StatePOAMDrafted}
 )
 
 // newest is the version with the highest number; false where there is none.
@@ -116,13 +127,24 @@ func (k kind[V, I]) purge(tx *store.Tx, org, assessment string) error {
 	return nil
 }
 
+// bareEvidence is evidence without ids: file, place, quote and the passage's hash name it.
+func bareEvidence(all []api.Evidence) []api.Evidence {
+	all = slices.Clone(all)
+	for n := range all {
+		all[n].ChunkID, all[n].DocumentID = "", ""
+	}
+	return all
+}
+
 // contentHash is the SHA-256 over the items in canonical form: by control code,
-// without ids, revisions and times, so that the same content has the same hash.
+// without ids, revisions and times, so that the same content has the same hash,
+// also in another assessment of the same documents.
 func (k kind[V, I]) contentHash(items []I) (string, error) {
 	h := sha256.New()
 	for _, i := range items {
 		it := k.item(&i)
-		it.TenantRecord, it.VersionID, it.Revision = api.TenantRecord{}, "", 0
+		it.TenantRecord, it.AssessmentID, it.VersionID, it.ControlID, it.Revision = api.TenantRecord{}, "", "", "", 0
+		k.bare(&i)
 		b, err := json.Marshal(i)
 		if err != nil {
 			return "", fmt.Errorf("hashing the %s: %w", k.gate.Title(), err)

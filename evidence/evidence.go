@@ -10,7 +10,6 @@ package evidence
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/scf-service/service/catalog/shelf"
@@ -97,63 +96,4 @@ func (s *Service) Close() error {
 
 func pending(status api.DocumentState) bool {
 	return status == api.DocumentUploaded || status == api.DocumentProcessing
-}
-
-// job is a document that waits to be read.
-type job struct{ organization, document string }
-
-// queue holds the jobs in the order they came. The store is the truth; the queue only wakes workers.
-type queue struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	jobs    []job
-	stop    context.CancelFunc
-	running sync.WaitGroup
-	// finished is closed and replaced whenever a document is done, for those who wait.
-	finished chan struct{}
-}
-
-func (q *queue) init() {
-	q.changed = sync.NewCond(&q.mu)
-	q.finished = make(chan struct{})
-}
-
-func (q *queue) add(j job) {
-	q.mu.Lock()
-	q.jobs = append(q.jobs, j)
-	q.mu.Unlock()
-	q.changed.Signal()
-}
-
-func (q *queue) wake() { q.changed.Broadcast() }
-
-// next waits for a job; false when ctx has ended.
-func (q *queue) next(ctx context.Context) (job, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.jobs) == 0 {
-		if ctx.Err() != nil {
-			return job{}, false
-		}
-		q.changed.Wait()
-	}
-	if ctx.Err() != nil {
-		return job{}, false
-	}
-	j := q.jobs[0]
-	q.jobs = q.jobs[1:]
-	return j, true
-}
-
-func (q *queue) done() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	close(q.finished)
-	q.finished = make(chan struct{})
-}
-
-func (q *queue) afterNext() <-chan struct{} {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.finished
 }

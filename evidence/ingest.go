@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/scf-service/service/audit"
@@ -26,31 +27,42 @@ func (s *Service) work(ctx context.Context) {
 		if !ok {
 			return
 		}
-		if err := s.ingest(ctx, j); err != nil && ctx.Err() == nil {
+		err := s.take(ctx, j)
+		if err != nil && ctx.Err() == nil {
 			s.log.Error("a document could not be taken in", "document_id", j.document, "error", err)
 		}
-		s.queue.done()
+		s.queue.done(j, err)
 	}
 }
 
-// Wait returns when every document of the assessment is read or has failed.
+// take reads a document. A fault of ours that it meets is its failure, and leaves
+// the other documents to be read.
+func (s *Service) take(ctx context.Context, j job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("reading a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
+			err = s.failed(ctx, j, fmt.Errorf("reading it broke off: %v", p))
+		}
+	}()
+	return s.ingest(ctx, j)
+}
+
+// Wait returns when every document of the assessment is read or has failed, or
+// with what keeps one from either, as a full disk does; another Wait tries it again.
 func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) error {
-	for {
+	for first := true; ; first = false {
 		finished := s.queue.afterNext()
-		waiting := 0
-		err := s.db.View(ctx, func(tx *store.Tx) error {
-			for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
-				if err != nil {
-					return err
-				}
-				if pending(d.Status) {
-					waiting++
-				}
-			}
-			return nil
-		})
-		if err != nil || waiting == 0 {
+		waiting, err := s.unread(ctx, by, assessment)
+		if err != nil || len(waiting) == 0 {
 			return err
+		}
+		for _, d := range waiting {
+			j := job{d.OrganizationID, d.ID}
+			if first {
+				s.queue.ensure(j)
+			} else if err := s.queue.trouble(j); err != nil {
+				return fmt.Errorf("taking in %s: %w", d.Filename, err)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -58,6 +70,23 @@ func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) er
 		case <-finished:
 		}
 	}
+}
+
+// unread are the documents of an assessment that wait to be read or are being read.
+func (s *Service) unread(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		docs = nil
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			if pending(d.Status) {
+				docs = append(docs, d)
+			}
+		}
+		return nil
+	})
+	return docs, err
 }
 
 // ingest reads one document: parse, chunk, embed, index. What is wrong with the
