@@ -55,6 +55,16 @@ type Options struct {
 	TopK int
 	// MinScore is the calibrated score from which a passage is looked at; 0 for 0.15.
 	MinScore float64
+	// Meaning compares sentences with statements beyond their words; nil: words alone decide.
+	Meaning *Meaning
+}
+
+// Meaning is an embedder and what its closeness is worth.
+type Meaning struct {
+	// Embed gives each text a vector of length 1, or zeros for a text it knows nothing of.
+	Embed func(ctx context.Context, texts []string) ([][]float32, error)
+	// Mean and Deviation are of the closeness of texts that have nothing to do with each other.
+	Mean, Deviation float64
 }
 
 func (o Options) withDefaults() Options {

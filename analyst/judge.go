@@ -52,6 +52,10 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 	if len(d.topic) > 0 {
 		query = titleOf(d) + ": " + d.text
 	}
+	var err error
+	if d.vector, err = s.vector(ctx, query); err != nil {
+		return found{}, err
+	}
 	candidates, err := s.find(ctx, query)
 	if err != nil {
 		return found{}, err

@@ -57,8 +57,8 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			continue
 		}
 		window := []*sentence{cur}
-		if c.lead(cur) != cur {
-			window = []*sentence{c.lead(cur), cur}
+		if c.leadOf(cur) != cur {
+			window = []*sentence{c.leadOf(cur), cur}
 		}
 		m := d.against(window, c.context)
 		from := i
@@ -67,6 +67,9 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			if two := d.against([]*sentence{&c.sentences[i-1], cur}, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
 			}
+		}
+		if dbg {
+			fmt.Printf("DBG\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\n", s.meaning(d, c, i), m.cover, m.own, c.Score, d.text, c.quote(from, i))
 		}
 		if m.cover < speaksOf-meaning || m.own < minOwn*0.6 {
 			continue
@@ -104,7 +107,7 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	}
 	r.quote = c.quote(from, i)
 	relevant := m.topic >= minTopic || m.distinct >= standAlon
-	if cur.instruction || from < i && c.sentences[from].instruction || c.lead(cur).instruction {
+	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
 	if cur.question {
@@ -125,7 +128,7 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		}
 		return r, false
 	}
-	if t := firstOf(cur.template, c.lead(cur).template); t != "" {
+	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan := cur.planOf(c, i); plan != "" && !d.mentions("plan") {
@@ -174,10 +177,10 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 		return "The statement rules something out, and the sentence doesn't."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
 		return "The sentence forbids something; it doesn't say that this is done."
-	case c.lead(cur).hedge != "" || cur.hedge != "":
-		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.lead(cur).hedge))
-	case !d.only && (cur.limit != "" || c.lead(cur).limit != ""):
-		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.lead(cur).limit))
+	case c.leadOf(cur).hedge != "" || cur.hedge != "":
+		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))
+	case !d.only && (cur.limit != "" || c.leadOf(cur).limit != ""):
+		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.leadOf(cur).limit))
 	}
 	if why, is := seldom(d.times, cur.times); is {
 		return "It is weaker than asked: " + why + "."
@@ -203,7 +206,7 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	if cur.denied != 0 && (cur.denied&m.main != 0 || cur.backward || cur.clauses == 1) {
 		return "", true
 	}
-	if lead := c.lead(cur); lead != cur && lead.denied != 0 {
+	if lead := c.leadOf(cur); lead != cur && lead.denied != 0 {
 		return ", as the words before the list say", true
 	}
 	// "MFA is required. This is not yet enforced."
@@ -219,7 +222,7 @@ func (s *sentence) planOf(c *candidate, i int) string {
 	if s.plan != "" {
 		return s.plan
 	}
-	if plan := c.lead(s).plan; plan != "" {
+	if plan := c.leadOf(s).plan; plan != "" {
 		return plan
 	}
 	if n := i + 1; n < len(c.sentences) && c.sentences[n].backward && c.sentences[n].plan != "" && !c.sentences[n].item {
@@ -231,11 +234,11 @@ func (s *sentence) planOf(c *candidate, i int) string {
 // maxLead is how far a list's first words reach, in bytes: what can be quoted as one.
 const maxLead = 600
 
-// lead is the sentence that introduces an item; the item itself where there is none
+// leadOf is the sentence that introduces an item; the item itself where there is none
 // near.
-func (c *candidate) lead(s *sentence) *sentence {
-	if s.lead >= 0 && s.end-c.sentences[s.lead].start <= maxLead {
-		return &c.sentences[s.lead]
+func (a *analysis) leadOf(s *sentence) *sentence {
+	if s.lead >= 0 && s.end-a.sentences[s.lead].start <= maxLead {
+		return &a.sentences[s.lead]
 	}
 	return s
 }
@@ -287,7 +290,7 @@ func list(words []string) string {
 // folded; an item comes with its lead where that is near.
 func (c *candidate) quote(from, to int) string {
 	start, end := c.sentences[from].start, c.sentences[to].end
-	if lead := c.lead(&c.sentences[to]); lead.start < start {
+	if lead := c.leadOf(&c.sentences[to]); lead.start < start {
 		start = lead.start
 	}
 	return fold(c.text[start:end])
