@@ -75,6 +75,29 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 		}
 	}
 	s.decide(&f, readings)
+	if dbg && f.verdict == missing {
+		var b struct {
+			w  float64
+			m  match
+			q  string
+			sc float64
+		}
+		for i := range candidates {
+			c := &candidates[i]
+			for k := range c.sentences {
+				m := d.against([]*sentence{&c.sentences[k]}, c.beside(k), c.context)
+				m.sense = s.meaning(d, c, k)
+				if w := s.worth(m); w > b.w {
+					b.w = w
+					b.m = m
+					b.m.topic = d.topicOf(c)
+					b.q = c.quote(k, k)
+					b.sc = c.Score
+				}
+			}
+		}
+		fmt.Printf("DBG %.2f lex %.2f sense %.2f own %.1f topic %.2f headless %v dist %.1f score %.2f | %s | %s\n", b.w, b.m.cover, b.m.sense, b.m.own, b.m.topic, b.m.headless, b.m.distinct, b.sc, d.text, b.q)
+	}
 	return f, nil
 }
 

@@ -29,6 +29,7 @@ const (
 	minOwn    = 0.9  // weight the sentence itself must hold, so that headings alone never cover
 	minTopic  = 0.34 // share of the control's title, unless the statement stands by itself
 	standAlon = 3.0  // distinct weight that needs no topic
+	sameThing = 0.6  // closeness from which words that are missing may be said otherwise
 	meaning   = 0.12 // what the best score by meaning adds to cover
 	staleDays = 3 * 365
 	oldRecord = 550 // days; a record proves operation for a year and some slack
@@ -60,18 +61,17 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 		if c.leadOf(cur) != cur {
 			window = []*sentence{c.leadOf(cur), cur}
 		}
-		m := d.against(window, c.context)
+		near := c.beside(i)
+		m := d.against(window, near, c.context)
 		from := i
 		if i > 0 && m.own > 0 && c.takesUp(i) {
 			// A sentence that takes up the one before is read with it.
-			if two := d.against([]*sentence{&c.sentences[i-1], cur}, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
+			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
 			}
 		}
-		if dbg {
-			fmt.Printf("DBG\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\n", s.meaning(d, c, i), m.cover, m.own, c.Score, d.text, c.quote(from, i))
-		}
-		if m.cover < speaksOf-meaning || m.own < minOwn*0.6 {
+		m.sense = s.meaning(d, c, i)
+		if s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
 			continue
 		}
 		if topic < 0 {
@@ -95,18 +95,39 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 	return out
 }
 
+// beside are the sentences that give the one at i its subject: its heading in the
+// passage and its neighbours. Rows stand alone.
+func (c *candidate) beside(i int) []*sentence {
+	cur := &c.sentences[i]
+	var out []*sentence
+	if cur.under >= 0 {
+		out = append(out, &c.sentences[cur.under])
+	}
+	if cur.row {
+		return out
+	}
+	for _, k := range [...]int{i - 1, i + 1} {
+		if k >= 0 && k < len(c.sentences) {
+			if n := &c.sentences[k]; n.under == cur.under && !n.row && !n.question && !n.instruction && n.template == "" && n.plan == "" {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
 func inList(c *candidate, i int) bool { return c.sentences[i].lead >= 0 }
 
 // judgeWindow turns a match into a verdict, worst news first.
 func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (reading, bool) {
 	cur := &c.sentences[i]
 	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
-	r.cover = m.cover
-	if m.cover >= saysPart && c.english {
-		r.cover = min(1, m.cover+meaning*min(1, max(0, (c.Score-0.5)*2)))
+	r.cover = s.worth(m)
+	if r.cover >= saysPart && c.english {
+		r.cover = min(1, r.cover+meaning*min(1, max(0, (c.Score-0.5)*2)))
 	}
 	r.quote = c.quote(from, i)
-	relevant := m.topic >= minTopic || m.distinct >= standAlon
+	relevant := m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
@@ -117,13 +138,14 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		r.verdict, r.reason = verdict, reason
 		return r, true
 	}
-	if word, is := negates(d, c, i, m); is && relevant && m.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
-		if !d.negative() {
+	if word, is := negates(d, c, i, m); is && !d.negative() {
+		if relevant && m.cover >= speaksOf && r.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
 			return say(denied, "The evidence says that it is not so"+word+".")
 		}
+		return r, false // what is denied supports nothing
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan := cur.planOf(c, i); plan != "" && relevant && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
+		if plan := cur.planOf(c, i); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
@@ -137,10 +159,23 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
 		return say(partial, "It is said only as a condition, not as a rule or a fact.")
 	}
+	if m.headless && m.sense < sameThing && r.cover < saysIt {
+		return r, false // about something else
+	}
 	if why := s.doubts(d, c, cur, m, r.cover); why != "" {
 		return say(partial, why)
 	}
 	return say(covered, "The passage says it"+unsaidMinor(m)+".")
+}
+
+// worth is how much of a demand a window says, by words and by meaning. Neither
+// suffices alone: words are shared by chance, and what is close in meaning may be
+// the next thing.
+func (s *Session) worth(m match) float64 {
+	if s.options.Meaning == nil {
+		return m.cover
+	}
+	return min(1, 0.1*min(1, 2*m.cover)+0.6*m.cover+0.4*m.sense)
 }
 
 func planReason(plan string) string {
@@ -161,11 +196,11 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 		return "It says part of it; not said: " + list(m.missed) + "."
 	case cover < saysIt:
 		return "It says part of it, in general words."
-	case m.own < ownShare*d.enough() || m.hits < min(2, d.hits):
+	case m.sense < sameThing && (m.own < ownShare*d.enough() || m.hits < min(2, d.hits)):
 		return "Its heading speaks of the matter, the sentence says little of it."
-	case m.headless || m.heavy > d.heavy/5:
+	case m.headless && m.sense < sameThing || float64(m.heavy) > float64(d.heavy)*(0.2+0.3*m.sense):
 		return "It speaks of the matter; not said: " + list(m.missed) + "."
-	case len(m.unsaid) > 0:
+	case len(m.unsaid) > 0 && m.sense < sameThing:
 		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
 	case cur.purpose:
 		return "It states a purpose, not a rule or a practice."
@@ -203,7 +238,7 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 // negates tells whether the sentence denies what matched, and with which words.
 func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
-	if cur.denied != 0 && (cur.denied&m.main != 0 || cur.backward || cur.clauses == 1) {
+	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
 		return "", true
 	}
 	if lead := c.leadOf(cur); lead != cur && lead.denied != 0 {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/examples/harbor"
 	"github.com/scf-service/service/store"
 )
 
@@ -108,51 +106,4 @@ func (b *bench) soaItems(t testing.TB, assessment string) []api.SoAItem {
 		t.Fatal(err)
 	}
 	return d.SoAItems
-}
-
-var keyRow = regexp.MustCompile(`(?m)^\| (A\.\d\.\d+) \|.*\| (evidenced|weak|planned|negated|missing) \|`)
-
-// The drafts agree with what the makers of the example say its evidence is worth.
-func TestHarborAgainstItsKey(t *testing.T) {
-	b := newBench(t)
-	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
-	readme, err := os.ReadFile("../examples/harbor/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := map[string]string{}
-	for _, m := range keyRow.FindAllStringSubmatch(string(readme), -1) {
-		key[m[1]] = m[2]
-	}
-	// rank orders statuses by how much is there, so that the best control speaks for a requirement.
-	rank := map[api.Implementation]int{api.Implemented: 5, api.PartiallyImplemented: 4, api.Planned: 3, api.NotImplemented: 2, api.NotEvidenced: 1}
-	best := map[string]api.SoAItem{}
-	for _, i := range b.soaItems(t, a.ID) {
-		for _, code := range i.RequirementCodes["iso-27001-2022"] {
-			if rank[i.ImplementationStatus] > rank[best[code].ImplementationStatus] {
-				best[code] = i
-			}
-		}
-	}
-	table := map[string]map[api.Implementation]int{}
-	for code, want := range key {
-		if table[want] == nil {
-			table[want] = map[api.Implementation]int{}
-		}
-		table[want][best[code].ImplementationStatus]++
-	}
-	for _, want := range []string{"evidenced", "weak", "planned", "negated", "missing"} {
-		t.Logf("%-10s %v", want, table[want])
-	}
-	if os.Getenv("SHOW") != "" {
-		for _, i := range b.soaItems(t, a.ID) {
-			t.Logf("== %s %s [%s] %.2f %s\n   %s", i.ControlCode, i.ControlTitle, i.ImplementationStatus, i.CoverageRatio, i.EvidenceCoverage, i.Reason)
-			for _, s := range i.Statements {
-				t.Logf("     - %s: %s (%s)", s.Verdict, s.Text, s.Reason)
-			}
-			for _, e := range i.Evidence {
-				t.Logf("       > %.2f %s %q [%s]", e.Score, e.Stance, e.Quote, e.Filename)
-			}
-		}
-	}
 }
