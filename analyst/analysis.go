@@ -56,7 +56,7 @@ func analyse(text string, year int) *analysis {
 		s.terms = termsOf(words, s.stance)
 		s.times, s.years = quantities(raw, words)
 		s.concrete = concreteness(raw, words, s)
-		if s.heading && !s.strong && len(words) <= 10 && !hasAuxiliary(words) {
+		if s.heading && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {
 			s.fragment = true
 			under, s.under = len(a.sentences), -1
 		}
@@ -79,6 +79,9 @@ func analyse(text string, year int) *analysis {
 	linkAnswers(a)
 	return a
 }
+
+// asking begins headings such as "What is logged".
+var asking = wordSet("what how who where when why which")
 
 func hasAuxiliary(words []word) bool {
 	for _, w := range words {

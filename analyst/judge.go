@@ -21,6 +21,8 @@ type found struct {
 	foreign int       // passages close by meaning in another language
 	intent  bool
 	op      bool
+	strong  bool // said in full, or most of it
+	about   bool // said by a passage that speaks of what the control is about
 	firm    bool // a concrete procedure: who, when, with what
 }
 
@@ -52,8 +54,7 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 	if len(d.topic) > 0 {
 		query = titleOf(d) + ": " + d.text
 	}
-	var err error
-	if d.vector, err = s.vector(ctx, query); err != nil {
+	if err := s.embedDemand(ctx, &d, query); err != nil {
 		return found{}, err
 	}
 	candidates, err := s.find(ctx, query)
@@ -75,29 +76,6 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 		}
 	}
 	s.decide(&f, readings)
-	if dbg && f.verdict == missing {
-		var b struct {
-			w  float64
-			m  match
-			q  string
-			sc float64
-		}
-		for i := range candidates {
-			c := &candidates[i]
-			for k := range c.sentences {
-				m := d.against([]*sentence{&c.sentences[k]}, c.beside(k), c.context)
-				m.sense = s.meaning(d, c, k)
-				if w := s.worth(m); w > b.w {
-					b.w = w
-					b.m = m
-					b.m.topic = d.topicOf(c)
-					b.q = c.quote(k, k)
-					b.sc = c.Score
-				}
-			}
-		}
-		fmt.Printf("DBG %.2f lex %.2f sense %.2f own %.1f topic %.2f headless %v dist %.1f score %.2f | %s | %s\n", b.w, b.m.cover, b.m.sense, b.m.own, b.m.topic, b.m.headless, b.m.distinct, b.sc, d.text, b.q)
-	}
 	return f, nil
 }
 

@@ -26,16 +26,21 @@ func (m *Meaning) closeness(a, b []float32) float64 {
 	return min(1, max(0, (z-closeFrom)/(closeFull-closeFrom)))
 }
 
-// vector is the meaning of one text; nil without an embedder.
-func (s *Session) vector(ctx context.Context, text string) ([]float32, error) {
+// embedDemand gives a demand its vectors: by itself, and with its control's title,
+// since a statement may leave out what its control is about.
+func (s *Session) embedDemand(ctx context.Context, d *demand, titled string) error {
 	if s.options.Meaning == nil {
-		return nil, nil
+		return nil
 	}
-	v, err := s.options.Meaning.Embed(ctx, []string{text})
+	v, err := s.options.Meaning.Embed(ctx, []string{d.text, titled})
 	if err != nil {
-		return nil, fmt.Errorf("embedding %q: %w", shorten(text, 80), err)
+		return fmt.Errorf("embedding %q: %w", shorten(titled, 80), err)
 	}
-	return v[0], nil
+	if len(v) != 2 {
+		return fmt.Errorf("embedding %q: %d vectors for 2 texts", shorten(titled, 80), len(v))
+	}
+	d.vector, d.titled = v[0], v[1]
+	return nil
 }
 
 // embed gives every sentence of a passage two vectors: of its own words with those
@@ -77,5 +82,6 @@ func (s *Session) meaning(d demand, c *candidate, i int) float64 {
 	if len(c.vectors) == 0 {
 		return 0
 	}
-	return max(s.options.Meaning.closeness(d.vector, c.vectors[2*i]), s.options.Meaning.closeness(d.vector, c.vectors[2*i+1]))
+	m, own, under := s.options.Meaning, c.vectors[2*i], c.vectors[2*i+1]
+	return (max(m.closeness(d.vector, own), m.closeness(d.vector, under)) + max(m.closeness(d.titled, own), m.closeness(d.titled, under))) / 2
 }

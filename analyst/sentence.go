@@ -95,7 +95,7 @@ func isRow(text string) bool {
 		return true
 	}
 	first, rest, ok := strings.Cut(line, ": ")
-	if !ok || len(first) > 60 || strings.ContainsAny(first, ".;") {
+	if !ok || len(first) > 60 || strings.Contains(first, ". ") || strings.Contains(first, ";") {
 		return false
 	}
 	_, rest, ok = strings.Cut(rest, "; ")

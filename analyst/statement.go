@@ -97,6 +97,7 @@ type demand struct {
 	hits   int       // concepts that aren't general
 	paper  bool      // nothing is to be done but written
 	vector []float32 // what it means; nil without an embedder
+	titled []float32 // the same with the control's title
 	only   bool      // the statement itself is about exceptions or limits
 }
 

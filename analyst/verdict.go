@@ -22,7 +22,8 @@ const (
 // Where a sentence begins to say a statement.
 const (
 	saysIt    = 0.72 // cover from which a sentence says it
-	saysPart  = 0.52
+	saysMost  = 0.6  // nearly all of it
+	saysPart  = 0.5
 	speaksOf  = 0.48 // cover from which a denial or plan is about it
 	deniesIt  = 0.58 // cover from which a denial counts
 	ownShare  = 0.45 // share of the demand that the sentence itself must hold
@@ -44,6 +45,7 @@ type reading struct {
 	from     *candidate
 	at       int // index of the sentence
 	match    match
+	strong   bool // of a partial one: most is said, and nothing takes it back
 	happened bool
 	concrete int
 }
@@ -162,7 +164,11 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	if m.headless && m.sense < sameThing && r.cover < saysIt {
 		return r, false // about something else
 	}
-	if why := s.doubts(d, c, cur, m, r.cover); why != "" {
+	if why := s.unsaid(d, cur, m, r.cover); why != "" {
+		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == ""
+		return say(partial, why)
+	}
+	if why := s.weakened(d, c, cur, m); why != "" {
 		return say(partial, why)
 	}
 	return say(covered, "The passage says it"+unsaidMinor(m)+".")
@@ -175,7 +181,7 @@ func (s *Session) worth(m match) float64 {
 	if s.options.Meaning == nil {
 		return m.cover
 	}
-	return min(1, 0.1*min(1, 2*m.cover)+0.6*m.cover+0.4*m.sense)
+	return min(1, 0.1*min(1, 2*m.cover)+0.6*m.cover+0.5*m.sense)
 }
 
 func planReason(plan string) string {
@@ -189,8 +195,8 @@ func unsaidMinor(m match) string {
 	return ", though not in these words: " + list(m.missed)
 }
 
-// doubts are the reasons why a sentence that speaks of the statement doesn't fully say it.
-func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover float64) string {
+// unsaid is what of a statement a sentence that speaks of it leaves out; empty where it says all.
+func (s *Session) unsaid(d demand, cur *sentence, m match, cover float64) string {
 	switch {
 	case cover < saysIt && len(m.missed) > 0:
 		return "It says part of it; not said: " + list(m.missed) + "."
@@ -202,6 +208,16 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 		return "It speaks of the matter; not said: " + list(m.missed) + "."
 	case len(m.unsaid) > 0 && m.sense < sameThing:
 		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
+	}
+	if why, is := seldom(d.times, cur.times); is {
+		return "It is weaker than asked: " + why + "."
+	}
+	return ""
+}
+
+// weakened is why a sentence that says a statement doesn't bear it fully.
+func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) string {
+	switch {
 	case cur.purpose:
 		return "It states a purpose, not a rule or a practice."
 	case cur.definition:
@@ -216,9 +232,6 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))
 	case !d.only && (cur.limit != "" || c.leadOf(cur).limit != ""):
 		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.leadOf(cur).limit))
-	}
-	if why, is := seldom(d.times, cur.times); is {
-		return "It is weaker than asked: " + why + "."
 	}
 	if why := s.stale(c, cur); why != "" {
 		return why
@@ -282,7 +295,7 @@ func (a *analysis) leadOf(s *sentence) *sentence {
 // pronoun, or with what that one ended on.
 func (c *candidate) takesUp(i int) bool {
 	cur, prev := &c.sentences[i], &c.sentences[i-1]
-	return !cur.item && !prev.item && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
+	return !cur.item && !prev.item && !cur.row && !prev.row && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
 }
 
 // negative tells whether the statement itself rules something out.
