@@ -56,7 +56,7 @@ func analyse(text string, year int) *analysis {
 		s.terms = termsOf(words, s.stance)
 		s.times, s.years = quantities(raw, words)
 		s.concrete = concreteness(raw, words, s)
-		if s.heading && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {
+		if s.heading && !s.row && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {
 			s.fragment = true
 			under, s.under = len(a.sentences), -1
 		}

@@ -174,7 +174,7 @@ func (f *found) weigh(s *Session) {
 		if !r.from.isRecord() {
 			f.intent = true
 		}
-		if !r.from.isRecord() && (r.concrete >= 2 || r.concrete >= 1 && (r.from.category == "procedure" || r.from.category == "standard")) {
+		if !r.from.isRecord() && (r.concrete >= 2 || r.concrete >= 1 && (r.from.category == "procedure" || r.from.category == "standard" || r.from.category == "plan")) {
 			f.firm = true
 		}
 	}

@@ -30,6 +30,7 @@ const (
 	minOwn    = 0.9  // weight the sentence itself must hold, so that headings alone never cover
 	minTopic  = 0.34 // share of the control's title, unless the statement stands by itself
 	standAlon = 3.0  // distinct weight that needs no topic
+	rowSense  = 0.3  // closeness that a row needs, whose cells are no sentence
 	sameThing = 0.6  // closeness from which words that are missing may be said otherwise
 	meaning   = 0.12 // what the best score by meaning adds to cover
 	staleDays = 3 * 365
@@ -160,6 +161,9 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	}
 	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
 		return say(partial, "It is said only as a condition, not as a rule or a fact.")
+	}
+	if cur.row && s.options.Meaning != nil && m.sense < rowSense {
+		return r, false // cells share words by chance
 	}
 	if m.headless && m.sense < sameThing && r.cover < saysIt {
 		return r, false // about something else
