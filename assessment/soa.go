@@ -87,7 +87,7 @@ func (s *Service) judgeAll(ctx context.Context, by api.Caller, a *api.Assessment
 	if err != nil {
 		return nil, nil, err
 	}
-	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today()})
+	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today(), Meaning: meaning(session)})
 	owners := map[string]string{}
 	for _, d := range session.Documents {
 		if d.Owner != "" {
