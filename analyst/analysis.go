@@ -21,6 +21,7 @@ type sentence struct {
 	stance
 	terms    []term // sorted by id, one for each concept
 	lead     int    // the sentence that introduces this item ("the following must be encrypted:"), or -1
+	under    int    // the heading in the same passage that it stands under, or -1
 	times    []quantity
 	years    []int
 	concrete int // how many of who, when, how much, with what it names
@@ -46,17 +47,18 @@ func analyse(text string, year int) *analysis {
 	if len(spans) > maxSentences {
 		spans = spans[:maxSentences]
 	}
-	lead := -1
+	lead, under := -1, -1
 	var all []word
 	for _, sp := range spans {
 		raw := text[sp.start:sp.end]
 		words := split(raw)
-		s := sentence{span: sp, stance: read(raw, words, year), lead: -1}
+		s := sentence{span: sp, stance: read(raw, words, year), lead: -1, under: under}
 		s.terms = termsOf(words, s.stance)
 		s.times, s.years = quantities(raw, words)
 		s.concrete = concreteness(raw, words, s)
-		if s.heading && !s.strong && len(words) <= 10 && !hasAuxiliary(words) {
+		if s.heading && !s.row && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {
 			s.fragment = true
+			under, s.under = len(a.sentences), -1
 		}
 		if sp.item && lead >= 0 {
 			s.lead = lead
@@ -77,6 +79,9 @@ func analyse(text string, year int) *analysis {
 	linkAnswers(a)
 	return a
 }
+
+// asking begins headings such as "What is logged".
+var asking = wordSet("what how who where when why which")
 
 func hasAuxiliary(words []word) bool {
 	for _, w := range words {

@@ -2,6 +2,7 @@ package analyst
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,21 +10,34 @@ import (
 	"github.com/scf-service/service/engine/api"
 )
 
-// What a verdict is worth in the ratio.
-func credit(verdict string) float64 {
-	switch verdict {
-	case covered:
+// credit is what a verdict is worth in the ratio.
+func (f *found) credit() float64 {
+	switch {
+	case f.verdict == covered:
 		return 1
-	case partial, conflicting:
+	case f.verdict == partial && f.strong:
+		return 0.75
+	case f.verdict == partial || f.verdict == conflicting:
 		return 0.5
 	}
 	return 0
 }
 
+// Of a control's statements, so many must be said at least nearly in full for it to
+// be implemented, and so many in full; and the ratio must be so high.
+const (
+	mostOf   = 0.5
+	fullOf   = 0.2
+	doneFrom = 0.52
+)
+
+// atLeast is the least number that is this share of n.
+func atLeast(share float64, n int) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
+
 const (
 	strongFrom  = 0.8
 	partialFrom = 0.4
-	someFrom    = 0.3 // below this, without a covered statement, a partial hit is no evidence of the control
+	someFrom    = 0.4 // below this, with less than two statements nearly said, a hit is no evidence of the control
 )
 
 func coverageOf(ratio float64) api.EvidenceCoverage {
@@ -44,19 +58,25 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 	n := make(map[string]int)
 	total, scores := 0.0, 0.0
 	intent, foreign := false, 0
-	operated, firm := 0, 0
+	operated, firm, strong, about := 0, 0, 0, 0
 	for i := range all {
 		f := &all[i]
 		n[f.verdict]++
-		total += credit(f.verdict)
 		f.weigh(s)
-		if credit(f.verdict) > 0 {
+		total += f.credit()
+		if f.credit() > 0 {
 			intent = intent || f.intent
 			if f.op {
 				operated++
 			}
 			if f.firm {
 				firm++
+			}
+			if f.strong {
+				strong++
+			}
+			if f.about {
+				about++
 			}
 			scores += f.score
 		}
@@ -85,7 +105,7 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 	asksOperation := asksForOperation(c, all)
 	bearing := n[covered] + n[partial] + n[conflicting]
 	switch {
-	case total > 0 && (n[covered] > 0 || j.Ratio >= someFrom):
+	case about > 0 && (j.Ratio >= someFrom || n[covered] > 0 && strong > 1):
 		j.Implementation, j.Reason = api.PartiallyImplemented, ""
 		clean := n[denied]+n[conflicting]+n[plannedOnly]+n[template] == 0
 		switch {
@@ -93,15 +113,19 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 			j.Reason = fmt.Sprintf("Passages contradict each other on %s; a person has to decide which holds.", count(n[conflicting], len(all)))
 		case !clean:
 			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "."
-		case j.Ratio < strongFrom:
-			j.Reason = fmt.Sprintf("The evidence says %s in full and %s in part.", count(n[covered], len(all)), count(n[partial], len(all)))
+		case j.Ratio < doneFrom || strong < atLeast(mostOf, len(all)) || n[covered] < atLeast(fullOf, len(all)):
+			j.Reason = fmt.Sprintf("The evidence says %s in full, %d nearly in full and %d in part: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
+				count(n[covered], len(all)), strong-n[covered], n[partial]-strong+n[covered], j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))
 		case !intent:
 			j.Reason = "Records show it being done, but no policy or procedure asks for it."
-		case asksOperation && operated == 0 && firm*2 < bearing:
+		case asksOperation && operated == 0 && firm == 0:
 			j.Reason = "Policies ask for it, but no record shows it being done, and no procedure says who does it and when."
 		default:
 			j.Implementation = api.Implemented
 			j.Reason = fmt.Sprintf("The evidence says %s in full", count(n[covered], len(all)))
+			if rest := strong - n[covered]; rest > 0 {
+				j.Reason += fmt.Sprintf(" and %d nearly so", rest)
+			}
 			switch {
 			case operated > 0:
 				j.Reason += ", and records show it being done."
@@ -140,6 +164,8 @@ func (f *found) weigh(s *Session) {
 		if r.verdict != covered && r.verdict != partial {
 			continue
 		}
+		f.strong = f.strong || f.verdict == covered || f.verdict == partial && r.strong
+		f.about = f.about || r.match.topic >= minTopic && r.cover >= saysMost
 		cur := &r.from.sentences[r.at]
 		record := r.from.isRecord() || r.happened && !cur.strong
 		if record && s.fresh(r.from, cur) {
@@ -148,7 +174,7 @@ func (f *found) weigh(s *Session) {
 		if !r.from.isRecord() {
 			f.intent = true
 		}
-		if !r.from.isRecord() && (r.concrete >= 2 || r.concrete >= 1 && (r.from.category == "procedure" || r.from.category == "standard")) {
+		if !r.from.isRecord() && (r.concrete >= 2 || r.concrete >= 1 && (r.from.category == "procedure" || r.from.category == "standard" || r.from.category == "plan")) {
 			f.firm = true
 		}
 	}

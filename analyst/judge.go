@@ -21,6 +21,8 @@ type found struct {
 	foreign int       // passages close by meaning in another language
 	intent  bool
 	op      bool
+	strong  bool // said in full, or most of it
+	about   bool // said by a passage that speaks of what the control is about
 	firm    bool // a concrete procedure: who, when, with what
 }
 
@@ -51,6 +53,9 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 	query := d.text
 	if len(d.topic) > 0 {
 		query = titleOf(d) + ": " + d.text
+	}
+	if err := s.embedDemand(ctx, &d, query); err != nil {
+		return found{}, err
 	}
 	candidates, err := s.find(ctx, query)
 	if err != nil {

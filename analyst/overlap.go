@@ -8,6 +8,7 @@ import (
 // match is how much of a demand a window of sentences says.
 type match struct {
 	cover    float64 // 0 to 1: weighed share of the demand's concepts
+	sense    float64 // 0 to 1: closeness in meaning
 	own      float64 // weight that the sentences themselves hold, without headings
 	hits     int     // concepts that the sentences hold and that aren't general
 	distinct float64 // weight of the matched concepts that aren't general
@@ -15,6 +16,8 @@ type match struct {
 	missed   []string
 	unsaid   []string // actions asked for that are not said
 	headless bool     // the first thing the demand speaks of is not there
+	said     float64  // weight that the last sentence holds
+	denied   float64  // of it, in clauses that deny
 	heavy    int      // concepts of full weight that are missed
 	focus    uint64   // clauses of the last sentence that hold what matched
 	main     uint64   // of these, the one that holds most, or an action
@@ -29,8 +32,12 @@ func (d demand) enough() float64 {
 	return maxDemandWeight + (d.total-maxDemandWeight)*0.35
 }
 
-// against measures d against one or two sentences below the headings of context.
-func (d demand) against(window []*sentence, context []uint64) match {
+// creditNear is for a thing that only the sentences beside the window name.
+const creditNear = 0.6
+
+// against measures d against one or two sentences, below the headings of context and
+// beside the sentences of near.
+func (d demand) against(window, near []*sentence, context []uint64) match {
 	var m match
 	if d.total == 0 {
 		return m
@@ -68,11 +75,11 @@ func (d demand) against(window []*sentence, context []uint64) match {
 			got += a.weight * best
 			continue
 		}
-		if _, ok := slices.BinarySearch(context, a.id); ok && !a.action && (d.paper || !documentNouns()[a.id]) {
-			got += a.weight * creditContext
+		if credit := a.around(near, context); credit > 0 && !a.action && (d.paper || !documentNouns()[a.id]) {
+			got += a.weight * credit
 			continue
 		}
-		if i == head {
+		if i == head && d.topicIn(window) < 0.5 {
 			m.headless = true
 		}
 		if a.weight >= weightPlain {
@@ -86,6 +93,12 @@ func (d demand) against(window []*sentence, context []uint64) match {
 		}
 	}
 	m.cover = min(1, got/d.enough())
+	for c, w := range perClause {
+		m.said += w
+		if last.denied&(1<<c) != 0 {
+			m.denied += w
+		}
+	}
 	best := 0.0
 	for c, w := range perClause {
 		if w > best {
@@ -93,6 +106,22 @@ func (d demand) against(window []*sentence, context []uint64) match {
 		}
 	}
 	return m
+}
+
+// around is what it is worth that headings or sentences nearby name the concept.
+func (a asked) around(near []*sentence, context []uint64) float64 {
+	if _, ok := slices.BinarySearch(context, a.id); ok {
+		return creditContext
+	}
+	for _, s := range near {
+		if t, ok := a.in(s.terms); ok && s.denied&(1<<t.clause) == 0 {
+			if s.fragment {
+				return creditContext // a heading
+			}
+			return creditNear
+		}
+	}
+	return 0
 }
 
 // documentNouns are the kinds of documents. That a policy says something is no sign
@@ -118,6 +147,27 @@ func (a asked) in(terms []term) (term, bool) {
 	}
 	t.credit *= creditBroader
 	return t, true
+}
+
+// topicIn is the share of the control's title that a window itself holds.
+func (d demand) topicIn(window []*sentence) float64 {
+	total, got := 0.0, 0.0
+	for _, a := range d.topic {
+		if a.weight <= weightGeneral || a.action {
+			continue
+		}
+		total += a.weight
+		for _, s := range window {
+			if _, ok := a.in(s.terms); ok {
+				got += a.weight
+				break
+			}
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return got / total
 }
 
 // topicOf is the share of the control's title that a window, its headings or the

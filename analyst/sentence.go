@@ -73,7 +73,7 @@ func breaksLine(text string, from, i int) bool {
 		return true
 	}
 	before := strings.TrimRight(text[from:i], " \t\r")
-	if before == "" {
+	if before == "" || isRow(rest) || isRow(before) {
 		return true
 	}
 	switch before[len(before)-1] {
@@ -85,6 +85,22 @@ func breaksLine(text string, from, i int) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	// A capital after a long line may be a name in wrapped text; after a short one it is a new line.
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
+}
+
+// isRow tells whether a text begins with a table row as readers write it, "Name: value; Name: value",
+// or with cells between bars. A row never goes on with the one before.
+func isRow(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
+	if strings.Count(line, "|") >= 2 || strings.Contains(line, " | ") {
+		return true
+	}
+	first, rest, ok := strings.Cut(line, ": ")
+	if !ok || len(first) > 60 || strings.Contains(first, ". ") || strings.Contains(first, ";") {
+		return false
+	}
+	_, rest, ok = strings.Cut(rest, "; ")
+	label, _, labelled := strings.Cut(rest, ": ")
+	return ok && labelled && len(label) <= 60 && !strings.Contains(label, ". ")
 }
 
 // endsSentence tells whether the mark at i ends a sentence.

@@ -44,6 +44,7 @@ type prepared struct {
 	*analysis
 	context  []uint64 // sorted concepts of title and headings
 	category string
+	vectors  [][]float32 // two for each sentence; none without an embedder
 }
 
 // candidate is a found passage with what its sentences say.
@@ -67,7 +68,11 @@ func (s *Session) find(ctx context.Context, query string) ([]candidate, error) {
 		if p.Score < s.options.MinScore || strings.TrimSpace(p.Text) == "" {
 			continue
 		}
-		out = append(out, candidate{Passage: p, prepared: s.prepare(p)})
+		ready, err := s.prepare(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, candidate{Passage: p, prepared: ready})
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].Score != out[j].Score {
@@ -78,7 +83,7 @@ func (s *Session) find(ctx context.Context, query string) ([]candidate, error) {
 	return out, nil
 }
 
-func (s *Session) prepare(p Passage) *prepared {
+func (s *Session) prepare(ctx context.Context, p Passage) (*prepared, error) {
 	key := passageKey{p.SHA256, p.DocumentTitle, p.Filename, p.Category, strings.Join(p.HeadingPath, "\n")}
 	if key.text == "" {
 		key.text = p.Text
@@ -87,17 +92,20 @@ func (s *Session) prepare(p Passage) *prepared {
 	c, ok := s.prepared[key]
 	s.mu.Unlock()
 	if ok && c.text == p.Text {
-		return c
+		return c, nil
 	}
 	c = &prepared{analysis: analyse(p.Text, s.year), category: p.Category}
 	if c.category == "" {
 		c.category = Category(p.Filename, p.DocumentTitle, p.Text)
 	}
 	c.context = contextTerms(p, c.category)
+	if err := s.embed(ctx, p, c); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	s.prepared[key] = c
 	s.mu.Unlock()
-	return c
+	return c, nil
 }
 
 // JudgeAll judges controls, several at once; workers below 1 is one. The judgements

@@ -24,6 +24,7 @@ type stance struct {
 	happened    bool // tells what was done, as records do
 	answersNo   bool // "No" under a question or in a status column
 	answersYes  bool
+	row         bool // of a table, as "Name: value; Name: value"
 	clauses     int
 }
 
@@ -35,7 +36,7 @@ var (
 	pronouns     = wordSet("this it that these those they such here both neither")
 	hedges       = wordSet("should may might could recommended encouraged optional optionally ideally preferably advised discretion")
 	// Words after "no" or "not" that don't deny.
-	comparatives = wordSet("later less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
+	comparatives = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
 	// What "without" may stand before in a rule.
 	harmlessWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice prior unnecessary unreasonable fail")
 	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
@@ -57,7 +58,7 @@ func cutClauses(text string, words []word) int {
 	for i := range words {
 		if i > 0 && n < maxClause {
 			gap := text[words[i-1].end:words[i].start]
-			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || supposes(words, i) {
+			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || words[i].text == "without" || supposes(words, i) {
 				n++
 			}
 		}
@@ -74,6 +75,7 @@ func read(text string, words []word, year int) stance {
 		s.fragment = true
 		return s
 	}
+	s.row = isRow(text)
 	s.pronoun = pronouns[words[0].text]
 	readNegation(&s, words)
 	readModality(&s, words)
@@ -129,6 +131,8 @@ func readNegation(s *stance, words []word) {
 			}
 		case w.text == "no":
 			switch {
+			case s.row && i == 0:
+				// The number of a row: "No.: 12; …".
 			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
 				s.answersNo = true
 			case next == "longer":
@@ -142,10 +146,23 @@ func readNegation(s *stance, words []word) {
 			default:
 				s.denied |= bit
 			}
+		case w.text == "nobody" && !auxiliaries[next] && !modals[next]:
+			s.prohibited |= bit // "nobody approves their own request"
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
 			s.denied |= bit
 		case w.text == "without":
-			if clauseHas(words, w.clause, "may", "can", "could", "might") {
+			before := uint64(0)
+			if w.clause > 0 {
+				before = bit >> 1
+			}
+			refused := w.clause > 0 && clauseHas(words, w.clause-1, "refuses", "refuse", "refused", "rejects", "reject", "rejected", "blocks", "blocked", "stops", "stopped", "prevents", "prevented", "impossible", "prohibited", "forbidden")
+			if i > 0 && (s.denied|s.prohibited)&before != 0 || refused {
+				// Two negatives make a rule: "no change goes live without approval".
+				s.denied &^= before
+				s.prohibited |= before | bit
+				continue
+			}
+			if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") || clauseHas(words, w.clause, "may", "can", "could", "might") {
 				if s.limit == "" {
 					s.limit = "without " + next // an exception that is allowed
 				}
@@ -154,7 +171,7 @@ func readNegation(s *stance, words []word) {
 			}
 		case lacking[w.text]:
 			// "Looks for missing entries" misses nothing.
-			if w.text == "missing" && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" {
+			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" {
 				continue
 			}
 			if !clauseHasModal(words, w.clause) && s.conditional&bit == 0 {

@@ -93,10 +93,12 @@ type demand struct {
 	stance stance
 	times  []quantity
 	years  []int
-	heavy  int  // concepts of full weight
-	hits   int  // concepts that aren't general
-	paper  bool // nothing is to be done but written
-	only   bool // the statement itself is about exceptions or limits
+	heavy  int       // concepts of full weight
+	hits   int       // concepts that aren't general
+	paper  bool      // nothing is to be done but written
+	vector []float32 // what it means; nil without an embedder
+	titled []float32 // the same with the control's title
+	only   bool      // the statement itself is about exceptions or limits
 }
 
 // asked is a concept that a statement asks for.

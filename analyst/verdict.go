@@ -22,13 +22,16 @@ const (
 // Where a sentence begins to say a statement.
 const (
 	saysIt    = 0.72 // cover from which a sentence says it
-	saysPart  = 0.52
+	saysMost  = 0.6  // nearly all of it
+	saysPart  = 0.5
 	speaksOf  = 0.48 // cover from which a denial or plan is about it
 	deniesIt  = 0.58 // cover from which a denial counts
 	ownShare  = 0.45 // share of the demand that the sentence itself must hold
 	minOwn    = 0.9  // weight the sentence itself must hold, so that headings alone never cover
 	minTopic  = 0.34 // share of the control's title, unless the statement stands by itself
 	standAlon = 3.0  // distinct weight that needs no topic
+	rowSense  = 0.3  // closeness that a row needs, whose cells are no sentence
+	sameThing = 0.6  // closeness from which words that are missing may be said otherwise
 	meaning   = 0.12 // what the best score by meaning adds to cover
 	staleDays = 3 * 365
 	oldRecord = 550 // days; a record proves operation for a year and some slack
@@ -43,6 +46,7 @@ type reading struct {
 	from     *candidate
 	at       int // index of the sentence
 	match    match
+	strong   bool // of a partial one: most is said, and nothing takes it back
 	happened bool
 	concrete int
 }
@@ -57,18 +61,20 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			continue
 		}
 		window := []*sentence{cur}
-		if c.lead(cur) != cur {
-			window = []*sentence{c.lead(cur), cur}
+		if c.leadOf(cur) != cur {
+			window = []*sentence{c.leadOf(cur), cur}
 		}
-		m := d.against(window, c.context)
+		near := c.beside(i)
+		m := d.against(window, near, c.context)
 		from := i
 		if i > 0 && m.own > 0 && c.takesUp(i) {
 			// A sentence that takes up the one before is read with it.
-			if two := d.against([]*sentence{&c.sentences[i-1], cur}, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
+			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
 			}
 		}
-		if m.cover < speaksOf-meaning || m.own < minOwn*0.6 {
+		m.sense = s.meaning(d, c, i)
+		if s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
 			continue
 		}
 		if topic < 0 {
@@ -92,19 +98,40 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 	return out
 }
 
+// beside are the sentences that give the one at i its subject: its heading in the
+// passage and its neighbours. Rows stand alone.
+func (c *candidate) beside(i int) []*sentence {
+	cur := &c.sentences[i]
+	var out []*sentence
+	if cur.under >= 0 {
+		out = append(out, &c.sentences[cur.under])
+	}
+	if cur.row {
+		return out
+	}
+	for _, k := range [...]int{i - 1, i + 1} {
+		if k >= 0 && k < len(c.sentences) {
+			if n := &c.sentences[k]; n.under == cur.under && !n.row && !n.question && !n.instruction && n.template == "" && n.plan == "" {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
 func inList(c *candidate, i int) bool { return c.sentences[i].lead >= 0 }
 
 // judgeWindow turns a match into a verdict, worst news first.
 func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (reading, bool) {
 	cur := &c.sentences[i]
 	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
-	r.cover = m.cover
-	if m.cover >= saysPart && c.english {
-		r.cover = min(1, m.cover+meaning*min(1, max(0, (c.Score-0.5)*2)))
+	r.cover = s.worth(m)
+	if r.cover >= saysPart && c.english {
+		r.cover = min(1, r.cover+meaning*min(1, max(0, (c.Score-0.5)*2)))
 	}
 	r.quote = c.quote(from, i)
-	relevant := m.topic >= minTopic || m.distinct >= standAlon
-	if cur.instruction || from < i && c.sentences[from].instruction || c.lead(cur).instruction {
+	relevant := m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
+	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
 	if cur.question {
@@ -114,18 +141,19 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		r.verdict, r.reason = verdict, reason
 		return r, true
 	}
-	if word, is := negates(d, c, i, m); is && relevant && m.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
-		if !d.negative() {
+	if word, is := negates(d, c, i, m); is && !d.negative() {
+		if relevant && m.cover >= speaksOf && r.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
 			return say(denied, "The evidence says that it is not so"+word+".")
 		}
+		return r, false // what is denied supports nothing
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan := cur.planOf(c, i); plan != "" && relevant && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
+		if plan := cur.planOf(c, i); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
 	}
-	if t := firstOf(cur.template, c.lead(cur).template); t != "" {
+	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan := cur.planOf(c, i); plan != "" && !d.mentions("plan") {
@@ -134,10 +162,30 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
 		return say(partial, "It is said only as a condition, not as a rule or a fact.")
 	}
-	if why := s.doubts(d, c, cur, m, r.cover); why != "" {
+	if cur.row && s.options.Meaning != nil && m.sense < rowSense {
+		return r, false // cells share words by chance
+	}
+	if m.headless && m.sense < sameThing && r.cover < saysIt {
+		return r, false // about something else
+	}
+	if why := s.unsaid(d, cur, m, r.cover); why != "" {
+		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == ""
+		return say(partial, why)
+	}
+	if why := s.weakened(d, c, cur, m); why != "" {
 		return say(partial, why)
 	}
 	return say(covered, "The passage says it"+unsaidMinor(m)+".")
+}
+
+// worth is how much of a demand a window says, by words and by meaning. Neither
+// suffices alone: words are shared by chance, and what is close in meaning may be
+// the next thing.
+func (s *Session) worth(m match) float64 {
+	if s.options.Meaning == nil {
+		return m.cover
+	}
+	return min(1, 0.1*min(1, 2*m.cover)+0.6*m.cover+0.5*m.sense)
 }
 
 func planReason(plan string) string {
@@ -151,19 +199,29 @@ func unsaidMinor(m match) string {
 	return ", though not in these words: " + list(m.missed)
 }
 
-// doubts are the reasons why a sentence that speaks of the statement doesn't fully say it.
-func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover float64) string {
+// unsaid is what of a statement a sentence that speaks of it leaves out; empty where it says all.
+func (s *Session) unsaid(d demand, cur *sentence, m match, cover float64) string {
 	switch {
 	case cover < saysIt && len(m.missed) > 0:
 		return "It says part of it; not said: " + list(m.missed) + "."
 	case cover < saysIt:
 		return "It says part of it, in general words."
-	case m.own < ownShare*d.enough() || m.hits < min(2, d.hits):
+	case m.sense < sameThing && (m.own < ownShare*d.enough() || m.hits < min(2, d.hits)):
 		return "Its heading speaks of the matter, the sentence says little of it."
-	case m.headless || m.heavy > d.heavy/5:
+	case m.headless && m.sense < sameThing || float64(m.heavy) > float64(d.heavy)*(0.2+0.3*m.sense):
 		return "It speaks of the matter; not said: " + list(m.missed) + "."
-	case len(m.unsaid) > 0:
+	case len(m.unsaid) > 0 && m.sense < sameThing:
 		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
+	}
+	if why, is := seldom(d.times, cur.times); is {
+		return "It is weaker than asked: " + why + "."
+	}
+	return ""
+}
+
+// weakened is why a sentence that says a statement doesn't bear it fully.
+func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) string {
+	switch {
 	case cur.purpose:
 		return "It states a purpose, not a rule or a practice."
 	case cur.definition:
@@ -174,13 +232,10 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 		return "The statement rules something out, and the sentence doesn't."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
 		return "The sentence forbids something; it doesn't say that this is done."
-	case c.lead(cur).hedge != "" || cur.hedge != "":
-		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.lead(cur).hedge))
-	case !d.only && (cur.limit != "" || c.lead(cur).limit != ""):
-		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.lead(cur).limit))
-	}
-	if why, is := seldom(d.times, cur.times); is {
-		return "It is weaker than asked: " + why + "."
+	case c.leadOf(cur).hedge != "" || cur.hedge != "":
+		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))
+	case !d.only && (cur.limit != "" || c.leadOf(cur).limit != ""):
+		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.leadOf(cur).limit))
 	}
 	if why := s.stale(c, cur); why != "" {
 		return why
@@ -200,10 +255,10 @@ func (s *Session) doubts(d demand, c *candidate, cur *sentence, m match, cover f
 // negates tells whether the sentence denies what matched, and with which words.
 func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
-	if cur.denied != 0 && (cur.denied&m.main != 0 || cur.backward || cur.clauses == 1) {
+	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
 		return "", true
 	}
-	if lead := c.lead(cur); lead != cur && lead.denied != 0 {
+	if lead := c.leadOf(cur); lead != cur && lead.denied != 0 {
 		return ", as the words before the list say", true
 	}
 	// "MFA is required. This is not yet enforced."
@@ -219,7 +274,7 @@ func (s *sentence) planOf(c *candidate, i int) string {
 	if s.plan != "" {
 		return s.plan
 	}
-	if plan := c.lead(s).plan; plan != "" {
+	if plan := c.leadOf(s).plan; plan != "" {
 		return plan
 	}
 	if n := i + 1; n < len(c.sentences) && c.sentences[n].backward && c.sentences[n].plan != "" && !c.sentences[n].item {
@@ -231,11 +286,11 @@ func (s *sentence) planOf(c *candidate, i int) string {
 // maxLead is how far a list's first words reach, in bytes: what can be quoted as one.
 const maxLead = 600
 
-// lead is the sentence that introduces an item; the item itself where there is none
+// leadOf is the sentence that introduces an item; the item itself where there is none
 // near.
-func (c *candidate) lead(s *sentence) *sentence {
-	if s.lead >= 0 && s.end-c.sentences[s.lead].start <= maxLead {
-		return &c.sentences[s.lead]
+func (a *analysis) leadOf(s *sentence) *sentence {
+	if s.lead >= 0 && s.end-a.sentences[s.lead].start <= maxLead {
+		return &a.sentences[s.lead]
 	}
 	return s
 }
@@ -244,7 +299,7 @@ func (c *candidate) lead(s *sentence) *sentence {
 // pronoun, or with what that one ended on.
 func (c *candidate) takesUp(i int) bool {
 	cur, prev := &c.sentences[i], &c.sentences[i-1]
-	return !cur.item && !prev.item && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
+	return !cur.item && !prev.item && !cur.row && !prev.row && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
 }
 
 // negative tells whether the statement itself rules something out.
@@ -287,7 +342,7 @@ func list(words []string) string {
 // folded; an item comes with its lead where that is near.
 func (c *candidate) quote(from, to int) string {
 	start, end := c.sentences[from].start, c.sentences[to].end
-	if lead := c.lead(&c.sentences[to]); lead.start < start {
+	if lead := c.leadOf(&c.sentences[to]); lead.start < start {
 		start = lead.start
 	}
 	return fold(c.text[start:end])

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
 )
+
+// inWords is a status as a person says it.
+func inWords(s api.VersionStatus) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // requireSecondPerson is the organization's setting that the approver is not the author.
 const requireSecondPerson = "require_second_person"
@@ -38,7 +42,7 @@ func submit[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, 
 	case api.VersionRejected:
 		return api.Conflict("%s", rejectedWords(k, v))
 	default:
-		return api.Conflict("version %d of the %s is %s and can't be submitted", head.VersionNumber, k.gate.Title(), head.Status)
+		return api.Conflict("version %d of the %s is %s and can't be submitted", head.VersionNumber, k.gate.Title(), inWords(head.Status))
 	}
 	if err := stillOpen(a); err != nil {
 		return err
@@ -149,7 +153,7 @@ func openGate[V, I any](tx *store.Tx, org string, a *api.Assessment, k kind[V, I
 		approval = *head.ApprovalID
 	}
 	if head.Status != api.VersionApproved {
-		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is %s: an owner or admin has to approve it", head.VersionNumber, k.gate.Title(), head.Status)
+		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is %s: an owner or admin has to approve it", head.VersionNumber, k.gate.Title(), inWords(head.Status))
 	}
 	items, err := k.itemsOf(tx, org, head.ID)
 	if err != nil {
@@ -358,7 +362,7 @@ func approveVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k 
 			if head.Status == api.VersionDraft {
 				return api.ApprovalRequired(k.gate, "", "version %d of the %s is a draft; submit it for review first", head.VersionNumber, k.gate.Title())
 			}
-			return api.Conflict("version %d of the %s is %s and not under review", head.VersionNumber, k.gate.Title(), head.Status)
+			return api.Conflict("version %d of the %s is %s and not under review", head.VersionNumber, k.gate.Title(), inWords(head.Status))
 		}
 		pending = *head.ApprovalID
 		p, err := approval(tx, by, pending)

@@ -31,6 +31,12 @@ func (f finder) Find(ctx context.Context, query string, topK int) ([]analyst.Pas
 	return out, nil
 }
 
+// meaning lets the analyst compare sentences by the embedder of the assessment.
+func meaning(session *evidence.Session) *analyst.Meaning {
+	g := session.Background()
+	return &analyst.Meaning{Embed: session.Embed, Mean: float64(g.Mean), Deviation: float64(g.Deviation)}
+}
+
 // today is the day the rules judge by.
 func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
 

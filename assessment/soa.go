@@ -128,7 +128,7 @@ func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, sco
 
 // judgeAll judges every control against the evidence there is in a session.
 func (s *Service) judgeAll(ctx context.Context, session *evidence.Session, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, error) {
-	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today()})
+	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today(), Meaning: meaning(session)})
 	owners := map[string]string{}
 	for _, d := range session.Documents {
 		if d.Owner != "" {

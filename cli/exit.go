@@ -105,7 +105,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		for _, line := range details(e) {
 			a.say("  - %s", line)
 		}
-		if e.Code == api.CodeInternal && e.TraceID != "" {
+		if e.Hidden() && e.TraceID != "" {
 			a.say("  trace id: %s", e.TraceID)
 		}
 	}
@@ -167,6 +167,9 @@ func (a *app) hint(err error) string {
 	case api.CodeRateLimit:
 		return "wait for the time it says and run the same command again"
 	case api.CodeInternal:
+		if !e.Hidden() {
+			return ""
+		}
 		return "run it again; if it stays, look for the trace id in the service's log"
 	}
 	return ""

@@ -3,7 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"strings"
@@ -89,8 +89,12 @@ func (s *Server) fail(ctx context.Context, op *api.Operation, err error) error {
 
 func (s *Server) explain(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := engine.Explain(err)
-	if e.Code == api.CodeInternal && !errors.Is(err, context.Canceled) {
-		s.log.Error("operation failed", "trace_id", traceID(ctx), "operation", op.ID, "error", err)
+	if e.Code == api.CodeInternal {
+		level := slog.LevelError
+		if !e.Hidden() { // the caller is told, and can mend it
+			level = slog.LevelWarn
+		}
+		s.log.Log(ctx, level, "operation failed", "trace_id", traceID(ctx), "operation", op.ID, "error", err)
 	}
 	return e
 }

@@ -2,13 +2,10 @@ package evidence
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -32,7 +29,7 @@ func (s *Service) work(ctx context.Context) {
 		}
 		err := s.take(ctx, j)
 		if err != nil && ctx.Err() == nil {
-			s.log.Error("a document could not be taken in", "document_id", j.document, "error", err)
+			s.log.Warn("a document could not be taken in", "document_id", j.document, "error", err) // who waits for it is told
 		}
 		s.queue.done(j, err)
 	}
@@ -180,20 +177,25 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// save replaces the document's passages in one transaction.
+// save replaces the document's passages in one transaction. A passage that was
+// there before has its id again, so that links to it survive.
 func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
 		}
+		a, err := store.Assessments.Get(tx, j.organization, doc.AssessmentID)
+		if err != nil {
+			return ignoreMissing(err)
+		}
 		if err := s.forget(tx, &doc); err != nil {
 			return err
 		}
-		same := map[string]int{}
+		copies := map[string]int{}
 		for i, c := range chunks {
-			id := passageID(&doc, c.SHA256, same[c.SHA256])
-			same[c.SHA256]++
+			id := passageID(a.ID, a.CreatedAt, doc.SHA256, c.SHA256, copies[c.SHA256])
+			copies[c.SHA256]++
 			rec := api.Chunk{ID: id, OrganizationID: j.organization, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index,
 				Text: c.Text, HeadingPath: c.HeadingPath, Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
 			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: id,
@@ -210,19 +212,6 @@ func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunk
 				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
 				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)}}))
 	})
-}
-
-// passageID is the id of the nth passage with a text in a document. Read again, a
-// passage keeps it, so that links survive. Its first half comes from content alone:
-// whatever is ordered by it comes out the same for the same documents, however the
-// workers took turns. The rest keeps it unique.
-func passageID(doc *store.Document, text string, nth int) string {
-	content := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", doc.SHA256, text, nth))
-	record := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %d", doc.ID, doc.SHA256, text, nth))
-	id := uuid.UUID(append(content[:8:8], record[:8]...))
-	id[6] = id[6]&0x0f | 0x80 // version 8: made by a rule of our own
-	id[8] = id[8]&0x3f | 0x80
-	return id.String()
 }
 
 // describe fills in what the document says of itself.

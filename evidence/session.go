@@ -14,6 +14,7 @@ import (
 type Session struct {
 	Documents map[string]api.Document
 	embedder  embed.Embedder
+	ground    embed.Background
 	index     *search.Index
 	chunks    map[string]api.Chunk
 }
@@ -28,7 +29,7 @@ func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*
 	if err != nil {
 		return nil, err
 	}
-	x := &Session{embedder: embedder, index: ix, chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
+	x := &Session{embedder: embedder, ground: embedder.Background(), index: ix, chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
 	return x, s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
 			if err != nil {
@@ -46,13 +47,13 @@ func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*
 	})
 }
 
-// Find returns the passages that answer a question best, best first.
+// Find returns the passages that answer a question best, best first, without highlights.
 func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, error) {
 	vectors, err := x.embedder.Embed(ctx, []string{query})
 	if err != nil {
 		return nil, err
 	}
-	found, err := x.index.Search(ctx, search.Query{Text: query, Vector: vectors[0], TopK: topK})
+	found, err := x.index.Search(ctx, search.Query{Text: query, Vector: vectors[0], TopK: topK, NoHighlights: true})
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +65,14 @@ func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, erro
 	}
 	return hits, nil
 }
+
+// Embed gives vectors of texts that compare with each other, by the session's embedder.
+func (x *Session) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return x.embedder.Embed(ctx, texts)
+}
+
+// Background is how close texts are for the embedder that have nothing to do with each other.
+func (x *Session) Background() embed.Background { return x.ground }
 
 // Len is the number of passages.
 func (x *Session) Len() int { return len(x.chunks) }

@@ -80,8 +80,14 @@ func AsError(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return newError(CodeInternal, "something went wrong inside the service; the log has the cause under this trace id").Because(err)
+	return newError(CodeInternal, hidden).Because(err)
 }
+
+// hidden stands for a cause that only the log tells.
+const hidden = "something went wrong inside the service; the log has the cause under this trace id"
+
+// Hidden tells whether the cause is only in the log, under the trace id.
+func (e *Error) Hidden() bool { return e.Code == CodeInternal && e.Message == hidden }
 
 // IsCode tells whether err carries the code.
 func IsCode(err error, code ErrorCode) bool {

@@ -20,6 +20,7 @@ type Query struct {
 	Category     string
 	TopK         int     // 0 for 10
 	MinScore     float64 // 0 to 1
+	NoHighlights bool    // spares the time they take, for those who read the passages anyway
 }
 
 // Result is a passage with its score.
@@ -105,12 +106,11 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 		if c.score < q.MinScore {
 			break
 		}
-		results = append(results, Result{
-			ID: x.slots[c.slot].ID, Score: c.score,
-			Semantic:   ground.semantic(c.cosine),
-			Keyword:    min(1, float64(coverage[c.slot])),
-			Highlights: highlights(x.slots[c.slot].Text, units, asked, x.weigh),
-		})
+		r := Result{ID: x.slots[c.slot].ID, Score: c.score, Semantic: ground.semantic(c.cosine), Keyword: min(1, float64(coverage[c.slot]))}
+		if !q.NoHighlights {
+			r.Highlights = highlights(x.slots[c.slot].Text, units, asked, x.weigh)
+		}
+		results = append(results, r)
 	}
 	return results, nil
 }

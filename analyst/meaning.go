@@ -1,0 +1,87 @@
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// What closeness is worth: so many deviations above unrelated texts is nothing
+// yet, so many is the same thing said.
+const (
+	closeFrom = 2.0
+	closeFull = 6.0
+)
+
+// closeness maps how close two vectors are to 0 (unrelated) … 1 (the same said).
+func (m *Meaning) closeness(a, b []float32) float64 {
+	if m == nil || len(a) == 0 || len(a) != len(b) {
+		return 0
+	}
+	var cosine float32
+	for i := range a {
+		cosine += a[i] * b[i]
+	}
+	z := (float64(cosine) - m.Mean) / max(m.Deviation, 1e-6)
+	return min(1, max(0, (z-closeFrom)/(closeFull-closeFrom)))
+}
+
+// embedDemand gives a demand its vectors: by itself, and with its control's title,
+// since a statement may leave out what its control is about.
+func (s *Session) embedDemand(ctx context.Context, d *demand, titled string) error {
+	if s.options.Meaning == nil {
+		return nil
+	}
+	v, err := s.options.Meaning.Embed(ctx, []string{d.text, titled})
+	if err != nil {
+		return fmt.Errorf("embedding %q: %w", shorten(titled, 80), err)
+	}
+	if len(v) != 2 {
+		return fmt.Errorf("embedding %q: %d vectors for 2 texts", shorten(titled, 80), len(v))
+	}
+	d.vector, d.titled = v[0], v[1]
+	return nil
+}
+
+// embed gives every sentence of a passage two vectors: of its own words with those
+// that lead to it, and of the same under its heading.
+func (s *Session) embed(ctx context.Context, p Passage, a *prepared) error {
+	if s.options.Meaning == nil {
+		return nil
+	}
+	texts := make([]string, 0, 2*len(a.sentences))
+	top := p.DocumentTitle
+	if n := len(p.HeadingPath); n > 0 {
+		top = p.HeadingPath[n-1]
+	}
+	for i := range a.sentences {
+		cur := &a.sentences[i]
+		own := a.text[cur.start:cur.end]
+		if lead := a.leadOf(cur); lead != cur {
+			own = a.text[lead.start:lead.end] + " " + own
+		}
+		head := top
+		if cur.under >= 0 {
+			head = a.text[a.sentences[cur.under].start:a.sentences[cur.under].end]
+		}
+		texts = append(texts, own, strings.TrimSpace(head+". "+own))
+	}
+	v, err := s.options.Meaning.Embed(ctx, texts)
+	if err != nil {
+		return fmt.Errorf("embedding the passage %s: %w", p.ChunkID, err)
+	}
+	if len(v) != len(texts) {
+		return fmt.Errorf("embedding the passage %s: %d vectors for %d sentences", p.ChunkID, len(v), len(texts))
+	}
+	a.vectors = v
+	return nil
+}
+
+// meaning is how close a sentence is to a statement, by itself or under its heading.
+func (s *Session) meaning(d demand, c *candidate, i int) float64 {
+	if len(c.vectors) == 0 {
+		return 0
+	}
+	m, own, under := s.options.Meaning, c.vectors[2*i], c.vectors[2*i+1]
+	return (max(m.closeness(d.vector, own), m.closeness(d.vector, under)) + max(m.closeness(d.titled, own), m.closeness(d.titled, under))) / 2
+}

@@ -1,0 +1,271 @@
+// Package docs_test runs the commands that the pages show, so that no page
+// promises what the program doesn't do.
+package docs_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const root = ".."
+
+// program is the folder of the built binary, cache what its document readers
+// compile once for all pages.
+var program, cache string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "service-docs-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	program, cache = filepath.Join(dir, "bin"), filepath.Join(dir, "cache")
+	build := exec.Command("go", "build", "-o", filepath.Join(program, "service"), "./cmd/service")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("the program can't be built: %v\n%s", err, out))
+	}
+	return m.Run()
+}
+
+// page is a page of the documentation.
+type page struct {
+	path, text string
+}
+
+func pages(t *testing.T) []page {
+	t.Helper()
+	paths, err := filepath.Glob("*.md")
+	if err != nil || len(paths) < 5 {
+		t.Fatalf("%d pages found, %v", len(paths), err)
+	}
+	var out []page
+	for _, p := range append([]string{filepath.Join(root, "README.md")}, paths...) {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, page{p, string(b)})
+	}
+	return out
+}
+
+var (
+	// <!-- files: path/in/repository as evidence, ../shared/data/x.xlsx as x.xlsx -->
+	filesComment = regexp.MustCompile(`(?s)<!-- files:(.*?)-->`)
+	consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+	expectedExit = regexp.MustCompile(` # exit (\d+)$`)
+)
+
+// files copies what the page asks for into dir. What lies outside the
+// repository may be missing; its name is then returned.
+func (p page) files(t *testing.T, dir string) (missing []string) {
+	t.Helper()
+	m := filesComment.FindStringSubmatch(p.text)
+	if m == nil {
+		return nil
+	}
+	for entry := range strings.SplitSeq(m[1], ",") {
+		from, to, ok := strings.Cut(strings.TrimSpace(entry), " as ")
+		if !ok {
+			t.Fatalf("files: %q is not of the form PATH as NAME", entry)
+		}
+		from, to = filepath.Join(root, from), filepath.Join(dir, to)
+		info, err := os.Stat(from)
+		if err != nil && strings.HasPrefix(from, filepath.Join(root, root)) {
+			missing = append(missing, filepath.Base(to))
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.IsDir() {
+			err = os.CopyFS(to, os.DirFS(from))
+		} else {
+			err = copyFile(from, to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return missing
+}
+
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o644)
+}
+
+// commands are the lines of the page's console blocks that begin with "$ ".
+func (p page) commands(t *testing.T) (lines []string) {
+	t.Helper()
+	for _, block := range consoleBlock.FindAllStringSubmatch(p.text, -1) {
+		n := len(lines)
+		for line := range strings.Lines(block[1]) {
+			if c, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "$ "); ok {
+				lines = append(lines, c)
+			}
+		}
+		if len(lines) == n {
+			t.Errorf("a console block has no command:\n%s", block[1])
+		}
+	}
+	return lines
+}
+
+// environment is a page's own home: nothing of the person who runs the tests is
+// read or written.
+func environment(home string) []string {
+	return []string{
+		"PATH=" + program + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + home, "TMPDIR=" + home, "NO_COLOR=1", "LC_ALL=C.UTF-8",
+		"XDG_DATA_HOME=" + filepath.Join(home, "data"), "XDG_STATE_HOME=" + filepath.Join(home, "state"),
+		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"), "XDG_CACHE_HOME=" + cache,
+	}
+}
+
+// longest a command may take; it is there to end what hangs.
+const longest = 5 * time.Minute
+
+func TestCommandsOnPages(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("the pages' commands are for a POSIX shell, and there is none")
+	}
+	total := 0
+	for _, p := range pages(t) {
+		commands := p.commands(t)
+		total += len(commands)
+		if len(commands) == 0 {
+			continue
+		}
+		t.Run(filepath.Base(p.path), func(t *testing.T) {
+			t.Parallel()
+			home, work := t.TempDir(), t.TempDir()
+			missing := p.files(t, work)
+			for _, c := range commands {
+				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c, name) }) {
+					t.Logf("left out, its file is not on this machine: %s", c)
+					continue
+				}
+				want := 0
+				if m := expectedExit.FindStringSubmatch(c); m != nil {
+					want, _ = strconv.Atoi(m[1])
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), longest)
+				cmd := exec.CommandContext(ctx, shell, "-c", c)
+				cmd.Dir, cmd.Env = work, environment(home)
+				out, err := cmd.CombinedOutput()
+				cancel()
+				if got := cmd.ProcessState.ExitCode(); got != want {
+					t.Fatalf("$ %s\nexit %d, the page says %d (%v)\n%s", c, got, want, err, out)
+				}
+			}
+		})
+	}
+	if total < 50 {
+		t.Errorf("only %d commands found on all pages: the blocks are not read as they should be", total)
+	}
+}
+
+// An entry of the lists of commands on a help page.
+var listed = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
+
+// subcommands reads a help page.
+func subcommands(t *testing.T, words ...string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(program, "service"), append(words, "--help")...)
+	cmd.Env = environment(t.TempDir())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", words, err)
+	}
+	before, _, _ := strings.Cut(string(out), "\nFlags:")
+	var names []string
+	for _, m := range listed.FindAllStringSubmatch(before, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+func TestEveryCommandIsDescribed(t *testing.T) {
+	text, err := os.ReadFile("commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := subcommands(t)
+	if len(groups) < 15 {
+		t.Fatalf("service --help lists only %v", groups)
+	}
+	described := func(command string) {
+		if !regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(command) + "[` ]").Match(text) {
+			t.Errorf("commands.md has no row for `%s`", command)
+		}
+	}
+	for _, g := range groups {
+		subs := subcommands(t, g)
+		for _, s := range subs {
+			described(g + " " + s)
+		}
+		if len(subs) == 0 {
+			described(g)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	n := 0
+	for _, p := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if target == "" || strings.Contains(target, "://") {
+				continue
+			}
+			n++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(p.path), target)); err != nil {
+				t.Errorf("%s links to %s: %v", p.path, m[1], err)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no link was found on any page")
+	}
+}
+
+func TestPicturesAreSmall(t *testing.T) {
+	err := filepath.WalkDir("pictures", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Size() > 200_000 {
+			t.Errorf("%s has %d bytes, more than 200,000", path, info.Size())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,106 @@
+package enginetest_test
+
+import (
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/examples/harbor"
+)
+
+// bench is an engine on an empty folder with its local person.
+type bench struct {
+	*engine.Engine
+	by api.Caller
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	ctx, e := t.Context(), enginetest.New(t)
+	p, err := e.Identity.Local(ctx, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := e.Identity.Caller(ctx, p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{e, by}
+}
+
+// assess makes an assessment over a folder and moves it to a state without gates before it.
+func (b *bench) assess(t testing.TB, framework string, evidence fs.FS, to api.State) *api.Assessment {
+	t.Helper()
+	ctx := t.Context()
+	in := &api.CreateAssessmentInput{}
+	in.Body.Name, in.Body.FrameworkID = "Test", framework
+	a, err := b.Assessments.Create(ctx, b.by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(evidence, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := evidence.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = b.Evidence.Upload(ctx, b.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: path, Content: f}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for a.State != to {
+		next, _ := a.State.Next()
+		move := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+		move.Body.TargetState = next.To
+		if _, err := b.Assessments.Transition(ctx, b.by, move); err != nil {
+			t.Fatalf("to %s: %v", next.To, err)
+		}
+		if a, err = b.Assessments.Get(ctx, b.by, &api.AssessmentInput{AssessmentID: a.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+func (b *bench) soaItems(t testing.TB, assessment string) []api.SoAItem {
+	t.Helper()
+	d, err := b.Assessments.Dossier(t.Context(), b.by, assessment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.SoAItems
+}
+
+// The same evidence gives the same drafts, whichever document is read first.
+func TestSameEvidenceSameDrafts(t *testing.T) {
+	var first []string
+	for range 2 {
+		b := newBench(t)
+		a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
+		var got []string
+		for _, i := range b.soaItems(t, a.ID) {
+			line := fmt.Sprint(i.ControlCode, i.ImplementationStatus, i.Confidence, i.Reason, i.MissingElements, i.Applicability, i.Rationale)
+			for _, e := range i.Evidence {
+				line += fmt.Sprint(e.Filename, e.Locator, e.Quote, e.Score, e.Stance)
+			}
+			got = append(got, line)
+		}
+		if first == nil {
+			first = got
+			continue
+		}
+		for n := range first {
+			if first[n] != got[n] {
+				t.Errorf("twice the same evidence, and two drafts:\n%s\n%s", first[n], got[n])
+			}
+		}
+	}
+}
