@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"regexp"
@@ -31,13 +33,16 @@ type spool struct{ file *os.File }
 func spoolFile(part io.Reader) (*spool, error) {
 	f, err := os.CreateTemp("", "service-upload-*")
 	if err != nil {
-		return nil, err
+		return nil, api.Trouble("the temporary folder can't take the upload: %v", err).Because(err)
 	}
 	// Where a file can lose its name while open, a process that is killed leaves nothing behind.
 	_ = os.Remove(f.Name())
 	s := &spool{f}
 	if _, err := io.Copy(f, part); err != nil {
 		s.discard()
+		if ours := (*fs.PathError)(nil); errors.As(err, &ours) {
+			return nil, api.Trouble("the temporary folder can't take the upload: %v", err).Because(err)
+		}
 		return nil, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

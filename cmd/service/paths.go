@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"sync"
 )
 
 // dataDir is where the store lives, where nobody says otherwise.
@@ -22,14 +24,14 @@ func stateDir() string { return filepath.Join(xdg("XDG_STATE_HOME", ".local/stat
 // cacheDir keeps what can be made again.
 func cacheDir() string { return filepath.Join(xdg("XDG_CACHE_HOME", ".cache"), "service") }
 
-// xdg is a base folder by the XDG convention; on a machine without a home, below the temporary folder.
+// xdg is a base folder by the XDG convention; for a person without a home, below the temporary folder.
 func xdg(variable, below string) string {
 	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
 		return dir
 	}
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
-		return filepath.Join(os.TempDir(), "service-home", below)
+		return filepath.Join(privateTemp(), below)
 	}
 	return filepath.Join(home, below)
 }
@@ -38,12 +40,27 @@ func xdg(variable, below string) string {
 const maxSocketPath = 100
 
 // socketPath is the socket of a data folder: in it, or where that path is too
-// long for a socket, in a folder of this person's own below the temporary folder.
+// long for a socket, in the folder of this person's own below the temporary folder.
 func socketPath(dir string) string {
 	path := filepath.Join(dir, "service.sock")
 	if len(path) <= maxSocketPath && runtime.GOOS != "windows" {
 		return path
 	}
 	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(os.TempDir(), "service-"+hex.EncodeToString(sum[:8])+".sock")
+	return filepath.Join(privateTemp(), hex.EncodeToString(sum[:8])+".sock")
 }
+
+// privateTemp is a folder below the temporary one that nobody else can have made or
+// can look into: whoever could would be handed the evidence, or answer in our name.
+var privateTemp = sync.OnceValue(func() string {
+	dir := filepath.Join(os.TempDir(), "service-"+strconv.Itoa(os.Getuid()))
+	if err := os.Mkdir(dir, 0o700); err == nil || ours(dir) {
+		return dir
+	}
+	// Somebody else has the name. What is kept there is then for this run only.
+	dir, err := os.MkdirTemp("", "service-")
+	if err != nil {
+		return filepath.Join(os.TempDir(), "service-has-no-folder") // making it fails, in words
+	}
+	return dir
+})
