@@ -24,7 +24,7 @@ const root = ".."
 var program, cache string
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m)) //nolint:forbidigo // a test's main ends the test's process
+	os.Exit(run(m))
 }
 
 func run(m *testing.M) int {
