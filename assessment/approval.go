@@ -44,8 +44,8 @@ func submit[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, 
 	default:
 		return api.Conflict("version %d of the %s is %s and can't be submitted", head.VersionNumber, k.gate.Title(), inWords(head.Status))
 	}
-	if a.State == api.StateClosed {
-		return api.Conflict("the assessment is closed and does not change")
+	if err := stillOpen(a); err != nil {
+		return err
 	}
 	if check != nil {
 		if err := check(tx, by.OrganizationID, v); err != nil {

@@ -245,8 +245,8 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		if err := match(in.Match, a.Revision); err != nil {
 			return err
 		}
-		if a.State == api.StateClosed {
-			return api.Conflict("the assessment is closed and does not change")
+		if err := stillOpen(&a); err != nil {
+			return err
 		}
 		if refs != nil && !slices.Equal(codes, a.Frameworks) {
 			if a.State.Reached(api.StateSoADrafted) {

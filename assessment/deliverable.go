@@ -24,6 +24,8 @@ type kind[V, I any] struct {
 	item     func(*I) *api.Item
 	// bare takes out of an item's own fields the ids that say nothing of its content.
 	bare func(*I)
+	// same tells apart the items that one control can have several of; nil: one each.
+	same func(before, now *I) bool
 	// drafted is the lifecycle state in which the deliverable is a draft.
 	drafted api.State
 }
@@ -37,19 +39,21 @@ var (
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
-		}, api.StateSoADrafted}
+		}, nil, api.StateSoADrafted}
 	gap = kind[api.GapVersion, api.Finding]{api.GateGapAnalysis, store.GapVersions, store.Findings,
 		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.Finding) *api.Item { return &i.Item },
-		func(i *api.Finding) { i.Evidence = bareEvidence(i.Evidence) }, api.StateGapAnalysisDrafted}
+		func(i *api.Finding) { i.Evidence = bareEvidence(i.Evidence) },
+		func(before, now *api.Finding) bool { return before.Source == now.Source && now.Source != manual }, api.StateGapAnalysisDrafted}
 	maturity = kind[api.MaturityVersion, api.MaturityScore]{api.GateMaturity, store.MaturityVersions, store.MaturityScores,
 		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.MaturityScore) *api.Item { return &i.Item },
-		func(i *api.MaturityScore) { i.Evidence = bareEvidence(i.Evidence) }, api.StateMaturityAssessed}
+		func(i *api.MaturityScore) { i.Evidence = bareEvidence(i.Evidence) }, nil, api.StateMaturityAssessed}
 	poam = kind[api.POAMVersion, api.POAMItem]{api.GatePOAM, store.POAMVersions, store.POAMItems,
 		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.POAMItem) *api.Item { return &i.Item },
-		func(i *api.POAMItem) { i.FindingID = "" }, api.StatePOAMDrafted}
+		func(i *api.POAMItem) { i.FindingID = "" },
+		func(before, now *api.POAMItem) bool { return before.Weakness == now.Weakness }, api.StatePOAMDrafted}
 )
 
 // newest is the version with the highest number; false where there is none.
@@ -242,7 +246,7 @@ func (k kind[V, I]) reopen(tx *store.Tx, by api.Caller, a *api.Assessment, v *V,
 // edit changes one item by a person's hand, and answers the item as it then is.
 // An item of an approved or rejected version is copied, with the rest, into the
 // next version first.
-func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], id string, m api.Match, change func(*store.Tx, *I) ([]string, error)) (*I, error) {
+func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], id string, m api.Match, change func(*I) ([]string, error)) (*I, error) {
 	var out I
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
@@ -254,8 +258,8 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 		if err != nil {
 			return err
 		}
-		if a.State == api.StateClosed {
-			return api.Conflict("the assessment is closed and does not change")
+		if err := stillOpen(&a); err != nil {
+			return err
 		}
 		if err := match(m, k.item(&item).Revision); err != nil {
 			return err
@@ -263,6 +267,11 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 		v, err := k.get(tx, org, k.item(&item).VersionID)
 		if err != nil {
 			return err
+		}
+		tried := item
+		if fields, err := change(&tried); err != nil || len(fields) == 0 {
+			out = item
+			return err // wrong, or no change: nothing to reopen
 		}
 		switch head := k.version(&v); head.Status {
 		case api.VersionUnderReview:
@@ -275,7 +284,7 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 		if err != nil {
 			return err
 		}
-		fields, err := change(tx, &item)
+		fields, err := change(&item)
 		if err != nil {
 			return err
 		}

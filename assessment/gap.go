@@ -31,6 +31,16 @@ func (s *Service) soaBasis(ctx context.Context, by api.Caller, a *api.Assessment
 	return v, items, err
 }
 
+// afterSoA names what a deliverable made from the SoA would be drafted from now.
+func (s *Service) afterSoA(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
+	v, _, err := s.soaBasis(ctx, by, a)
+	return fromSoA(&v), err
+}
+
+func fromSoA(v *api.SoAVersion) map[string]string {
+	return map[string]string{"soa_version_id": v.ID, "soa_sha256": v.ContentSHA256, "soa_status": string(v.Status)}
+}
+
 // draftGap turns every applicable item of the SoA that falls short into a finding.
 // Gaps that people added by hand are kept.
 func (s *Service) draftGap(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
@@ -42,7 +52,7 @@ func (s *Service) draftGap(ctx context.Context, by api.Caller, a *api.Assessment
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.Finding]{method: analyst.Rules, inputs: map[string]string{"soa_version_id": v.ID, "soa_sha256": v.ContentSHA256, "soa_status": string(v.Status)}}
+	d = draft[api.Finding]{method: analyst.Rules, inputs: fromSoA(&v)}
 	for _, i := range items {
 		if !i.Applicability.In() {
 			continue
@@ -94,6 +104,9 @@ func copyFinding(to, from *api.Finding, field string) {
 	}
 }
 
+// manual is the source of the gaps that people added.
+const manual = "manual"
+
 // keepManual carries gaps added by hand over into a new draft.
 func (s *Service) keepManual(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.Finding]) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
@@ -103,7 +116,7 @@ func (s *Service) keepManual(ctx context.Context, by api.Caller, a *api.Assessme
 		}
 		old, err := gap.itemsOf(tx, by.OrganizationID, v.ID)
 		for _, f := range old {
-			if f.Source == "manual" {
+			if f.Source == manual {
 				d.items = append(d.items, f)
 				d.kept = append(d.kept, f.ControlCode)
 			}
@@ -192,7 +205,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	if err := checkDate("due_date", b.DueDate.Value); err != nil {
 		return nil, err
 	}
-	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(_ *store.Tx, i *api.Finding) ([]string, error) {
+	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
 		var f fields
 		assign(&f, "status", &i.Status, b.Status)
 		if b.Status != nil {
@@ -242,7 +255,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	if err != nil {
 		return nil, err
 	}
-	f := api.Finding{Status: b.Status, Result: resultOf(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: "manual",
+	f := api.Finding{Status: b.Status, Result: resultOf(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: manual,
 		Condition: b.Condition, Cause: b.Cause, Effect: b.Effect, Recommendation: b.Recommendation, GapType: cmp.Or(b.GapType, "implementation"),
 		Owner: b.Owner, DueDate: b.DueDate, Confidence: 1}
 	f.ControlCode, f.EditedBy = strings.ToUpper(strings.TrimSpace(b.ControlID)), &by.Actor.Name
@@ -274,8 +287,8 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		if err != nil {
 			return err
 		}
-		if a.State == api.StateClosed {
-			return api.Conflict("the assessment is closed and does not change")
+		if err := stillOpen(&a); err != nil {
+			return err
 		}
 		v, ok, err := gap.newest(tx, org, a.ID)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/scf-service/service/audit"
@@ -212,21 +213,21 @@ func (s *Service) do(ctx context.Context, by api.Caller, a *api.Assessment, to a
 	case api.StateScopeDrafted:
 		return nil, s.ensureScope(ctx, by, a)
 	case api.StateSoADrafted:
-		return nil, ensureDraft(ctx, s, by, a, soa, s.draftSoA)
+		return nil, ensureDraft(ctx, s, by, a, soa, s.soaInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, soa, submitSoA)
 	case api.StateEvidenceAnalysisReady:
 		return s.newSince(ctx, by, a)
 	case api.StateGapAnalysisDrafted:
-		return nil, ensureDraft(ctx, s, by, a, gap, s.draftGap)
+		return nil, ensureDraft(ctx, s, by, a, gap, s.afterSoA, s.draftGap)
 	case api.StateGapAnalysisUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, gap, nil)
 	case api.StateMaturityAssessed:
-		return nil, ensureDraft(ctx, s, by, a, maturity, s.draftMaturity)
+		return nil, ensureDraft(ctx, s, by, a, maturity, s.afterSoA, s.draftMaturity)
 	case api.StateMaturityUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, maturity, nil)
 	case api.StatePOAMDrafted:
-		return nil, ensureDraft(ctx, s, by, a, poam, s.draftPOAM)
+		return nil, ensureDraft(ctx, s, by, a, poam, s.afterGap, s.draftPOAM)
 	case api.StatePOAMUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, poam, nil)
 	case api.StateReportGenerated:
@@ -323,12 +324,18 @@ func (s *Service) newSince(ctx context.Context, by api.Caller, a *api.Assessment
 	return warnings, err
 }
 
-// ensureDraft drafts a deliverable unless it has a version that is not rejected or superseded.
-func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], make func(context.Context, api.Caller, *api.Assessment) (draft[I], error)) error {
-	var have bool
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		_, ok, err := k.newest(tx, by.OrganizationID, a.ID)
-		have = ok
+// ensureDraft drafts a deliverable where there is none, and anew where what there is
+// was drafted early, of something else than there is now. What a person has submitted
+// or decided on stays.
+func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], now inputs, make maker[I]) error {
+	have := false
+	from, err := now(ctx, by, a)
+	if err != nil {
+		return err
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+		have = ok && (k.version(&v).Status != api.VersionDraft || maps.Equal(k.version(&v).Inputs, from))
 		return err
 	})
 	if err != nil || have {
@@ -338,14 +345,20 @@ func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *ap
 	return err
 }
 
+// inputs names what a deliverable would be drafted from now, by ids and hashes.
+type inputs func(context.Context, api.Caller, *api.Assessment) (map[string]string, error)
+
+// maker makes a draft.
+type maker[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
+
 // writeDraft makes a draft outside of a transaction and writes it as the next version.
-func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k kind[V, I], make func(context.Context, api.Caller, *api.Assessment) (draft[I], error)) (*V, error) {
+func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k kind[V, I], make maker[I]) (*V, error) {
 	a, err := s.read(ctx, by, assessment)
 	if err != nil {
 		return nil, err
 	}
-	if a.State == api.StateClosed {
-		return nil, api.Conflict("the assessment is closed and does not change")
+	if err := stillOpen(&a); err != nil {
+		return nil, err
 	}
 	d, err := make(ctx, by, &a)
 	if err != nil {
@@ -356,8 +369,19 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 		if a, err = get(tx, by, assessment); err != nil {
 			return err
 		}
+		if err := stillOpen(&a); err != nil {
+			return err
+		}
 		v, err = k.add(tx, by, &a, d)
 		return err
 	})
 	return &v, err
+}
+
+// stillOpen refuses to change what is closed.
+func stillOpen(a *api.Assessment) error {
+	if a.State == api.StateClosed {
+		return api.Conflict("the assessment is closed and does not change")
+	}
+	return nil
 }

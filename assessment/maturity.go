@@ -29,7 +29,7 @@ func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Asses
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: map[string]string{"soa_version_id": v.ID, "soa_sha256": v.ContentSHA256, "soa_status": string(v.Status)}}
+	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(&v)}
 	for _, i := range items {
 		if !i.Applicability.In() {
 			continue
@@ -124,7 +124,7 @@ func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityS
 // UpdateScore changes a score by a person's hand.
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
-	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(_ *store.Tx, i *api.MaturityScore) ([]string, error) {
+	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
 		var f fields
 		assign(&f, "level", &i.Level, b.Level)
 		if b.Level != nil {

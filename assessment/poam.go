@@ -11,14 +11,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// draftPOAM plans a remediation for every finding that is more than informational.
-func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
-	snap, err := s.snapshot(ctx, a)
-	if err != nil {
-		return d, err
-	}
-	var v api.GapVersion
-	var found []api.Finding
+// gapBasis is the gap analysis that the POA&M builds on, with its findings.
+func (s *Service) gapBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.GapVersion, found []api.Finding, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		var ok bool
 		if v, ok, err = gap.basis(tx, by.OrganizationID, a.ID); err != nil {
@@ -30,11 +24,31 @@ func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessmen
 		found, err = gap.itemsOf(tx, by.OrganizationID, v.ID)
 		return err
 	})
+	return v, found, err
+}
+
+// afterGap names what the POA&M would be drafted from now.
+func (s *Service) afterGap(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
+	v, _, err := s.gapBasis(ctx, by, a)
+	return fromGap(&v), err
+}
+
+func fromGap(v *api.GapVersion) map[string]string {
+	return map[string]string{"gap_version_id": v.ID, "gap_sha256": v.ContentSHA256, "gap_status": string(v.Status)}
+}
+
+// draftPOAM plans a remediation for every finding that is more than informational.
+func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	v, found, err := s.gapBasis(ctx, by, a)
 	if err != nil {
 		return d, err
 	}
 	slices.SortFunc(found, func(a, b api.Finding) int { return WorstFirst(&a, &b) })
-	d = draft[api.POAMItem]{method: analyst.Rules, inputs: map[string]string{"gap_version_id": v.ID, "gap_sha256": v.ContentSHA256, "gap_status": string(v.Status)}}
+	d = draft[api.POAMItem]{method: analyst.Rules, inputs: fromGap(&v)}
 	for _, f := range found {
 		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {
 			continue
@@ -120,7 +134,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			}
 		}
 	}
-	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(_ *store.Tx, i *api.POAMItem) ([]string, error) {
+	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
 		var f fields
 		assign(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
 		assign(&f, "priority", &i.Priority, b.Priority)

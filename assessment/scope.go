@@ -155,8 +155,8 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 		if err != nil {
 			return err
 		}
-		if a.State == api.StateClosed {
-			return api.Conflict("the assessment is closed and does not change")
+		if err := stillOpen(&a); err != nil {
+			return err
 		}
 		if sc.ID == "" {
 			sc = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}

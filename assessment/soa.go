@@ -6,12 +6,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/analyst"
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence"
 	"github.com/scf-service/service/store"
 )
 
@@ -68,25 +70,64 @@ func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment
 	} else if !api.IsCode(err, api.CodeNotFound) {
 		return d, err
 	}
-	items, inputs, err := s.judgeAll(ctx, by, a, snap, controls, codes, traits)
+	session, err := s.evidence.Open(ctx, by, a.ID)
 	if err != nil {
 		return d, err
 	}
-	if scope.ID != "" {
-		if inputs["scope"], err = scopeHash(&scope); err != nil {
-			return d, err
-		}
+	d.method = analyst.Rules
+	if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(session.Documents)), &scope); err != nil {
+		return d, err
 	}
-	d = draft[api.SoAItem]{items: items, method: analyst.Rules, inputs: inputs}
+	if d.items, err = s.judgeAll(ctx, session, controls, codes, traits); err != nil {
+		return d, err
+	}
 	return d, s.keepEdits(ctx, by, a, &d)
 }
 
-// judgeAll judges every control against the evidence there is now.
-func (s *Service) judgeAll(ctx context.Context, by api.Caller, a *api.Assessment, snap *catalog.Snapshot, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, map[string]string, error) {
-	session, err := s.evidence.Open(ctx, by, a.ID)
+// soaInputs names what an SoA would be drafted from now.
+func (s *Service) soaInputs(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
+	snap, err := s.snapshot(ctx, a)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	docs, err := s.documents(ctx, by, a)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := s.scopeOf(ctx, by, a.ID)
+	if err != nil && !api.IsCode(err, api.CodeNotFound) {
+		return nil, err
+	}
+	return soaFrom(a, snap, docs, &scope)
+}
+
+// soaFrom names what an SoA is drafted from: the catalog, the frameworks, the
+// documents that were read, and the scope where there is one.
+func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, scope *api.Scope) (map[string]string, error) {
+	read := []string{}
+	for _, d := range docs {
+		if d.Status == api.DocumentIngested {
+			read = append(read, d.SHA256)
+		}
+	}
+	slices.Sort(read)
+	documents, err := hashJSON(read)
+	if err != nil {
+		return nil, err
+	}
+	v := snap.Version()
+	out := map[string]string{"catalog": v.Label, "catalog_version_id": v.ID, "frameworks": strings.Join(a.Frameworks, ", "), "documents": documents}
+	if v.SourceSHA256 != nil {
+		out["catalog_sha256"] = *v.SourceSHA256
+	}
+	if scope.ID != "" {
+		out["scope"], err = scopeHash(scope)
+	}
+	return out, err
+}
+
+// judgeAll judges every control against the evidence there is in a session.
+func (s *Service) judgeAll(ctx context.Context, session *evidence.Session, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, error) {
 	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today(), Meaning: meaning(session)})
 	owners := map[string]string{}
 	for _, d := range session.Documents {
@@ -95,7 +136,7 @@ func (s *Service) judgeAll(ctx context.Context, by api.Caller, a *api.Assessment
 		}
 	}
 	items := make([]api.SoAItem, len(controls))
-	err = eachControl(ctx, controls, func(ctx context.Context, n int) error {
+	err := eachControl(ctx, controls, func(ctx context.Context, n int) error {
 		c := controls[n]
 		in := analyst.Inclusion{Owners: owners}
 		in.Applicability, in.Rationale = analyst.Applicability(c, traits)
@@ -106,24 +147,7 @@ func (s *Service) judgeAll(ctx context.Context, by api.Caller, a *api.Assessment
 		items[n] = analyst.SoA(c, codes[c.Code], verdict, in)
 		return nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	hashes := []string{}
-	for _, d := range session.Documents {
-		hashes = append(hashes, d.SHA256)
-	}
-	slices.Sort(hashes)
-	evidence, err := hashJSON(hashes)
-	if err != nil {
-		return nil, nil, err
-	}
-	v := snap.Version()
-	inputs := map[string]string{"catalog": v.Label, "catalog_version_id": v.ID, "documents": evidence}
-	if v.SourceSHA256 != nil {
-		inputs["catalog_sha256"] = *v.SourceSHA256
-	}
-	return items, inputs, nil
+	return items, err
 }
 
 // keepEdits carries what people set in the newest version over into a new draft.
@@ -163,25 +187,42 @@ func carry[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Asse
 	if err != nil {
 		return err
 	}
-	edited := map[string]*I{}
+	before, now := map[string][]*I{}, map[string]int{}
+	for n := range d.items {
+		now[k.item(&d.items[n]).ControlCode]++
+	}
 	for n := range old {
-		if len(k.item(&old[n]).EditedFields) > 0 {
-			edited[k.item(&old[n]).ControlCode] = &old[n]
-		}
+		code := k.item(&old[n]).ControlCode
+		before[code] = append(before[code], &old[n])
 	}
 	for n := range d.items {
 		to := k.item(&d.items[n])
-		from := edited[to.ControlCode]
-		if from == nil {
+		from := k.pick(before[to.ControlCode], &d.items[n], now[to.ControlCode])
+		if from == nil || len(k.item(from).EditedFields) == 0 {
 			continue
 		}
 		for _, f := range k.item(from).EditedFields {
 			copyField(&d.items[n], from, f)
 		}
 		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
-		d.kept = append(d.kept, to.ControlCode)
+		if !slices.Contains(d.kept, to.ControlCode) {
+			d.kept = append(d.kept, to.ControlCode)
+		}
 	}
 	return nil
+}
+
+// pick is the one of a control's items before that is the same as an item now: where
+// the control has one of each, that one; else the one that says the same, if any.
+func (k kind[V, I]) pick(before []*I, item *I, now int) *I {
+	if len(before) == 1 && now == 1 {
+		return before[0]
+	}
+	at := slices.IndexFunc(before, func(b *I) bool { return k.same != nil && k.same(b, item) })
+	if at < 0 {
+		return nil
+	}
+	return before[at]
 }
 
 // DraftSoA drafts the next version.
@@ -230,7 +271,7 @@ func mentions(q string, texts ...string) bool {
 // UpdateSoAItem changes an item by a person's hand.
 func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
 	b := in.Body
-	return edit(ctx, s, by, soa, in.SoAItemID, in.Match, func(_ *store.Tx, i *api.SoAItem) ([]string, error) {
+	return edit(ctx, s, by, soa, in.SoAItemID, in.Match, func(i *api.SoAItem) ([]string, error) {
 		var f fields
 		assign(&f, "applicability", &i.Applicability, b.Applicability)
 		assign(&f, "inclusion_reasons", &i.InclusionReasons, b.InclusionReasons)

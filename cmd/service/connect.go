@@ -167,6 +167,10 @@ type own struct {
 	engine  *engine.Engine
 	server  *http.Server
 	served  chan struct{}
+
+	// requests is held by each request, and by Close for good: the store closes under none.
+	requests sync.RWMutex
+	closed   bool
 }
 
 // openOwn opens the store, starts the engine on it, and serves it on the socket
@@ -191,9 +195,22 @@ func openOwn(ctx context.Context, dir, socket string, log *slog.Logger) (*own, e
 	if err != nil {
 		return nil, errors.Join(err, eng.Close(), db.Close())
 	}
-	o.handler = srv.LocalHandler()
+	o.handler = o.guard(srv.LocalHandler())
 	o.listen(socket, log)
 	return o, nil
+}
+
+// guard refuses requests once the folder is let go of.
+func (o *own) guard(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.requests.RLock()
+		defer o.requests.RUnlock()
+		if o.closed {
+			http.Error(w, "the program is ending", http.StatusServiceUnavailable)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
@@ -224,9 +241,14 @@ func (o *own) Close() error {
 	if o.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
-		err = o.server.Shutdown(ctx)
+		if err = o.server.Shutdown(ctx); err != nil {
+			err = errors.Join(err, o.server.Close())
+		}
 	}
 	<-o.served
+	o.requests.Lock()
+	o.closed = true
+	o.requests.Unlock()
 	return errors.Join(err, o.engine.Close(), o.db.Close())
 }
 

@@ -28,6 +28,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	interactive := term.IsTerminal(int(os.Stderr.Fd()))
 	width := 0
 	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {

@@ -10,8 +10,8 @@ import (
 // arrow, and the rest of itself. A room is a folder with everything below it; where
 // rooms are drawn below it, it is that one folder. What is not drawn is not allowed.
 //
-// "lower" is every room further down, for the two places that wire others. A test
-// may import what its room may, and any lower room besides.
+// "lower" is every room further down, for the places that wire others. A test may
+// import what its room may, and any lower room besides.
 //
 // The linter's copy in .golangci.yml is made from it, see depguard_test.go.
 const picture = `
@@ -153,29 +153,26 @@ func allowed(rs []room, from, to int, test bool) bool {
 // homes are the libraries that belong to one part of the product, and where.
 // A second home is a decision; it is made here.
 var homes = map[string][]string{
-	"codeberg.org/go-pdf/fpdf":                       {"report", "examples/harbor/make"},
-	"github.com/charmbracelet":                       {"tui", "cli"},
-	"github.com/danielgtaylor/huma/v2":               {"daemon"},
-	"github.com/go-chi/chi/v5":                       {"daemon"},
-	"github.com/itchyny/gojq":                        {"cli"},
-	"github.com/jackc/pgx/v5":                        {"store/postgres"},
-	"github.com/klippa-app/go-pdfium":                {"evidence/parse"},
-	"github.com/minio/minio-go/v7":                   {"store"},
-	"github.com/ollama/ollama":                       {"analyst", "evidence/embed"},
-	"github.com/philippgille/chromem-go":             {"evidence/search"},
-	"github.com/prometheus/client_golang":            {"daemon", "cmd/service"},
-	"github.com/spf13/cobra":                         {"cli", "cmd/service"},
-	"github.com/spf13/viper":                         {"cli", "cmd/service"},
-	"github.com/tetratelabs/wazero":                  {"evidence/parse"},
-	"github.com/unidoc/unipdf/v3":                    {"evidence/parse"},
-	"github.com/xuri/excelize/v2":                    {"catalog/workbook", "evidence/parse", "report", "examples/harbor/make"},
-	"github.com/yuin/goldmark":                       {"evidence/parse", "report"},
-	"go.etcd.io/bbolt":                               {"store/bolt"},
-	"go.opentelemetry.io/otel":                       {"daemon", "cmd/service"},
-	"gonum.org/v1/gonum":                             {"evidence/embed", "evidence/search"},
-	"github.com/scf-service/service/store/storetest": {},
-	"github.com/scf-service/service/internal":        {},
-	"testing": {"store/storetest", "engine/enginetest", "internal"},
+	"codeberg.org/go-pdf/fpdf":            {"report", "examples/harbor/make"},
+	"github.com/charmbracelet":            {"tui", "cli"},
+	"github.com/danielgtaylor/huma/v2":    {"daemon"},
+	"github.com/go-chi/chi/v5":            {"daemon"},
+	"github.com/itchyny/gojq":             {"cli"},
+	"github.com/jackc/pgx/v5":             {"store/postgres"},
+	"github.com/klippa-app/go-pdfium":     {"evidence/parse"},
+	"github.com/minio/minio-go/v7":        {"store"},
+	"github.com/ollama/ollama":            {"analyst", "evidence/embed"},
+	"github.com/philippgille/chromem-go":  {"evidence/search"},
+	"github.com/prometheus/client_golang": {"daemon", "cmd/service"},
+	"github.com/spf13/cobra":              {"cli", "cmd/service"},
+	"github.com/spf13/viper":              {"cli", "cmd/service"},
+	"github.com/tetratelabs/wazero":       {"evidence/parse"},
+	"github.com/unidoc/unipdf/v3":         {"evidence/parse"},
+	"github.com/xuri/excelize/v2":         {"catalog/workbook", "evidence/parse", "report", "examples/harbor/make"},
+	"github.com/yuin/goldmark":            {"evidence/parse", "report"},
+	"go.etcd.io/bbolt":                    {"store/bolt"},
+	"go.opentelemetry.io/otel":            {"daemon", "cmd/service"},
+	"gonum.org/v1/gonum":                  {"evidence/embed", "evidence/search"},
 }
 
 func TestLibrariesLiveInOneRoom(t *testing.T) {
@@ -189,6 +186,21 @@ func TestLibrariesLiveInOneRoom(t *testing.T) {
 					t.Errorf("%s imports %s, which is for %v and tests only; ask that room, or add a home in internal/layout/rooms_test.go",
 						f.path, imported, places)
 				}
+			}
+		}
+	}
+}
+
+// Packages that help tests end in "test", as the standard library's do, and never
+// come into the program.
+func TestHelpersOfTestsStayInTests(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || strings.HasSuffix(f.name, "test") {
+			continue
+		}
+		for _, imported := range f.imports {
+			if imported == "testing" || strings.HasPrefix(imported, modulePath) && strings.HasSuffix(imported, "test") {
+				t.Errorf("%s imports %s, which is for tests", f.path, imported)
 			}
 		}
 	}

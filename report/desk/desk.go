@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -88,9 +89,33 @@ func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateR
 }
 
 // WriteAll writes what the step to report_generated leaves behind: the full
-// report to read, and the same as data.
+// report to read, and the same as data. What a run that broke off wrote of the same
+// content is not written again.
 func (s *Service) WriteAll(ctx context.Context, by api.Caller, id string) error {
+	src, err := s.source(ctx, by, id)
+	if err != nil {
+		return err
+	}
+	have := map[string]bool{}
+	sources := report.Sources(src, "full")
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		for r, err := range store.Reports.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(id)) {
+			if err != nil {
+				return err
+			}
+			if r.Template == "full" && maps.Equal(r.Sources, sources) {
+				have[r.Format] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	for _, format := range []string{"html", "json"} {
+		if have[format] {
+			continue
+		}
 		if _, err := s.write(ctx, by, id, api.ReportBody{Format: format, Template: "full"}); err != nil {
 			return err
 		}
