@@ -153,6 +153,21 @@ func (a *app) writeReport(ctx context.Context, assessment string, body api.Repor
 	return a.save(ctx, r, path, force)
 }
 
+// saveLast saves the newest report of a kind: the one that the last step of the
+// run has just written. Where there is none, it has one written.
+func (a *app) saveLast(ctx context.Context, assessment string, body api.ReportBody, path string) error {
+	l, err := call(ctx, a, api.ListReports, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	if err != nil {
+		return err
+	}
+	for _, r := range l.Data {
+		if r.Template == body.Template && r.Format == body.Format && r.Status == "ready" {
+			return a.save(ctx, &r, path, true)
+		}
+	}
+	return a.writeReport(ctx, assessment, body, path, true)
+}
+
 // save downloads a report into a file, or to stdout for "-".
 func (a *app) save(ctx context.Context, r *api.Report, path string, force bool) error {
 	f, err := call(ctx, a, api.DownloadReport, &api.ReportInput{ReportID: r.ID})
