@@ -153,6 +153,7 @@ func (s *Service) judgeAll(ctx context.Context, session *evidence.Session, contr
 // keepEdits carries what people set in the newest version over into a new draft.
 func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.SoAItem]) error {
 	return carry(ctx, s, by, a, soa, d, func(to, from *api.SoAItem, field string) {
+		to.NeedsReview = from.NeedsReview // a person has looked at the line
 		switch field {
 		case "applicability":
 			to.Applicability = from.Applicability
@@ -166,8 +167,6 @@ func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessmen
 			to.Owner = from.Owner
 		case "note":
 			to.Note = from.Note
-		case "needs_review":
-			to.NeedsReview = from.NeedsReview
 		}
 	})
 }
@@ -280,6 +279,10 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		f.note("owner", b.Owner.Apply(&i.Owner))
 		f.note("note", b.Note.Apply(&i.Note))
 		assign(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
+		if b.Applicability != nil && b.ImplementationStatus == nil && !i.Applicability.In() {
+			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
+			f.note("implementation_status", true)
+		}
 		if b.NeedsReview == nil && len(f) > 0 {
 			i.NeedsReview = false // a person has looked at it
 		}

@@ -173,7 +173,7 @@ func (a *app) pending(ctx context.Context, g api.Gate) (string, error) {
 	}
 	if len(l.Data) == 0 {
 		return "", advise(stopped("nothing waits for approval: the %s of %q is not under review (the assessment is %s)", g.Title(), one.Name, one.State),
-			"`%s` tells what comes next", a.command("assess status"))
+			"after a change it has to be submitted again, with `%s`; `%s` tells what comes next", a.command(nouns[g]+" submit"), a.command("assess status"))
 	}
 	return l.Data[0].ID, nil
 }

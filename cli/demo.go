@@ -69,7 +69,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := a.writeReport(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path, true); err != nil {
+		if err := a.saveLast(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path); err != nil {
 			return err
 		}
 		written = append(written, path)

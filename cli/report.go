@@ -29,8 +29,8 @@ var templates = []template{
 	{"gap_analysis", "the gaps, with the evidence each rests on"},
 	{"maturity", "the maturity by domain and control"},
 	{"poam", "the plan of action and milestones"},
-	{"fedramp_poam", "the plan in the layout that FedRAMP asks for"},
-	{"audit_package", "what an auditor asks for, with decisions and hashes"},
+	{"fedramp_poam", "the plan in the layout that FedRAMP asks for (comes later)"},
+	{"audit_package", "what an auditor asks for, with decisions and hashes (comes later)"},
 }
 
 var reportFormats = []string{"pdf", "html", "docx", "xlsx", "md", "csv", "json", "oscal"}
@@ -58,7 +58,7 @@ func (a *app) reportCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Write a report", Args: takes(0, 0),
 		Long:    "Writes a report and, with --out, saves it. Without --format, the ending of the file\nsays it.",
-		Example: "  service report create --template executive_summary --format pdf --out board.pdf\n  service report create --template soa --out soa.xlsx",
+		Example: "  service report create --template executive_summary --format html --out board.html\n  service report create --template soa --out soa.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if body.Format == "" && out != "" && out != "-" {
 				format, err := formatOf(out)
@@ -100,8 +100,8 @@ func (a *app) reportCreate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&body.Template, "template", body.Template, "what it holds; `service report templates` lists them")
-	f.StringVar(&body.Format, "format", "", strings.Join(reportFormats, ", "))
+	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
+	f.StringVar(&body.Format, "format", "", "html, md, json, and csv for one deliverable; pdf, docx, xlsx and oscal come later")
 	f.StringVar(&body.Title, "title", "", "its title")
 	f.StringVar(&out, "out", "", "save it to this file; - for stdout")
 	f.BoolVar(&force, "force", false, "overwrite the file")
@@ -151,6 +151,21 @@ func (a *app) writeReport(ctx context.Context, assessment string, body api.Repor
 		return err
 	}
 	return a.save(ctx, r, path, force)
+}
+
+// saveLast saves the newest report of a kind: the one that the last step of the
+// run has just written. Where there is none, it has one written.
+func (a *app) saveLast(ctx context.Context, assessment string, body api.ReportBody, path string) error {
+	l, err := call(ctx, a, api.ListReports, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	if err != nil {
+		return err
+	}
+	for _, r := range l.Data {
+		if r.Template == body.Template && r.Format == body.Format && r.Status == "ready" {
+			return a.save(ctx, &r, path, true)
+		}
+	}
+	return a.writeReport(ctx, assessment, body, path, true)
 }
 
 // save downloads a report into a file, or to stdout for "-".
@@ -255,7 +270,7 @@ func (a *app) reportDownload() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "download ID", Short: "Save a report to a file", Args: takes(1, 1), Long: "Saves a report under its own name, or as --out says. A file that is there is not\noverwritten without --force.",
-		Example: "  service report download ID\n  service report download ID --out board.pdf",
+		Example: "  service report download ID\n  service report download ID --out board.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := call(cmd.Context(), a, api.DownloadReport, &api.ReportInput{ReportID: args[0]})
 			if err != nil {
@@ -291,7 +306,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "template", Keep: true}, {Title: "what it holds", Wrap: true}}, rows)
 				p.Blank()
-				p.Text("Formats: %s", strings.Join(reportFormats, ", "))
+				p.Text("Formats: html, md and json; csv for one deliverable. pdf, docx, xlsx and oscal come later.")
 			})
 		},
 	}

@@ -183,8 +183,13 @@ func demoWorld(t *testing.T) *world {
 	}
 	for i := range 3 {
 		id := idOf(i + 1)
+		one := api.Report{TenantRecord: api.TenantRecord{Record: api.Record{ID: someID}}, Template: "full", Format: "html", Status: "ready", Filename: "../../etc/report.html"}
+		w.fake.on["GET /assessments/"+id+"/reports"] = func(rw http.ResponseWriter, _ *http.Request) bool {
+			write(rw, 200, list([]api.Report{one})) // the JSON one is not there, and has to be written
+			return true
+		}
 		w.fake.on["POST /assessments/"+id+"/reports"] = func(rw http.ResponseWriter, _ *http.Request) bool {
-			write(rw, 201, api.Report{TenantRecord: api.TenantRecord{Record: api.Record{ID: someID}}, Status: "ready", Filename: "../../etc/report.html"})
+			write(rw, 201, one)
 			return true
 		}
 		w.fake.on["GET /assessments/"+id] = func(rw http.ResponseWriter, _ *http.Request) bool {

@@ -51,6 +51,8 @@ NO_COLOR            any value: no colours
 XDG_CONFIG_HOME     where the configuration file is
 XDG_DATA_HOME       where the data folder is
 XDG_STATE_HOME      where the assessment used last is remembered
+XDG_CACHE_HOME      where the PDF reader is kept once compiled
+SERVICE_LOG         what is logged on stderr: debug, info, warn or error
 `)
 	return b.String()
 }

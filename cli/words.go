@@ -127,6 +127,11 @@ func place(headings []string, l api.Locator) string {
 	return strings.Join(parts, ", ")
 }
 
+// stances are how a quote bears on what is asked for, where it does not simply say it.
+var stances = map[string]string{
+	"plans": "a plan", "denies": "says it is not so", "template": "an unfilled template", "limits": "says a part of it", "conflicts": "contradicted elsewhere",
+}
+
 // cited is a passage with its document and place, as a page shows it.
 func cited(p *print.Page, by int, e api.Evidence) {
 	p.Indent(by, "“%s”", e.Quote)
@@ -135,7 +140,7 @@ func cited(p *print.Page, by int, e api.Evidence) {
 		source += ", " + where
 	}
 	if e.Stance != "" && e.Stance != "supports" {
-		source += " (" + plain(e.Stance) + ")"
+		source += " (" + stances[e.Stance] + ")"
 	}
 	p.Indent(by, "%s", source)
 }

@@ -51,7 +51,7 @@ func words(value string) string {
 	case "template":
 		return "template that was never filled in"
 	case "limits":
-		return "limits what is claimed"
+		return "says a part of it"
 	case "conflicts":
 		return "conflicts with another passage"
 	case "has_ot":

@@ -29,10 +29,10 @@ func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 		}
 		pages := int(int32(m.call("FPDF_GetPageCount", doc)))
 		if m.err != nil {
-			return m.failed("the file")
+			return m.failed("")
 		}
 		if pages <= 0 {
-			return fail(ErrDamaged, "the file", "it has no pages")
+			return fail(ErrDamaged, "", "it has no pages")
 		}
 		if pages > r.opt.MaxPages {
 			return fail(ErrTooLarge, "", "it has %d pages, the limit is %d; split it", pages, r.opt.MaxPages)
@@ -41,7 +41,7 @@ func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 		b.doc.Title = pdfTitle(m.pdfText(doc, "Title"))
 		flow := &pdfFlow{b: b, outline: m.outline(doc)}
 		if m.err != nil {
-			return m.failed("the file")
+			return m.failed("")
 		}
 		return readPages(b, m, doc, flow)
 	})

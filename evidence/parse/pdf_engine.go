@@ -221,14 +221,14 @@ func (m *pdfModule) load(content io.ReaderAt, size int64) (doc uint64, err error
 	}
 	doc = m.call("FPDF_LoadMemDocument64", uint64(at), uint64(size), 0)
 	if m.err != nil {
-		return 0, m.failed("the file")
+		return 0, m.failed("")
 	}
 	if doc == 0 {
 		switch m.call("FPDF_GetLastError") {
 		case 4, 5: // a password is missing, or a scheme PDFium doesn't know
 			return 0, fail(ErrEncrypted, "", "a PDF")
 		}
-		return 0, fail(ErrDamaged, "the file", "it has no page tree that can be read")
+		return 0, fail(ErrDamaged, "", "it has no page tree that can be read")
 	}
 	return doc, nil
 }

@@ -52,6 +52,7 @@ store             → engine/api
 engine/api        →
 
 examples          →
+docs              →
 internal          →
 `
 
