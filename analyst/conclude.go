@@ -151,7 +151,7 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 		case foreign > 0:
 			j.Reason = "Nothing was found in English, and passages close by meaning are in another language, which these rules can't read: a person should."
 		default:
-			j.Reason = "No passage speaks of it. That doesn't say that it isn't done."
+			j.Reason = "No passage was found that says it. That doesn't say that it isn't done."
 		}
 	}
 	j.Confidence = confidence(j, all, scores, bearing, foreign)

@@ -149,7 +149,7 @@ func (f *found) whyMissing() string {
 	case f.near > 0:
 		return "Passages touch the matter, but none says it."
 	}
-	return "No passage speaks of it."
+	return "No passage was found that says it."
 }
 
 // show picks the quotes to keep, and notes what kinds of documents bear the statement.
