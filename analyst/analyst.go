@@ -109,6 +109,8 @@ type Judgement struct {
 	Missing    []string
 	Confidence float64 // 0 to 1
 	Reason     string
+	// Exception: a row of a record denies what others show; a person has to look at it.
+	Exception bool
 	// Operation: records or logs bear it, not only policies.
 	Operation bool
 }

@@ -49,6 +49,7 @@ type reading struct {
 	strong   bool // of a partial one: most is said, and nothing takes it back
 	happened bool
 	concrete int
+	odd      bool // a row that denies what its neighbours affirm
 }
 
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
