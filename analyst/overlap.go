@@ -46,6 +46,7 @@ func (d demand) against(window, near []*sentence, context []uint64) match {
 	got := 0.0
 	var perClause [maxClause + 1]float64
 	head := -1
+	chosen := d.chosen(window)
 	for i, a := range d.terms {
 		if head < 0 && a.weight > weightGeneral && !a.action {
 			head = i
@@ -79,6 +80,10 @@ func (d demand) against(window, near []*sentence, context []uint64) match {
 			got += a.weight * credit
 			continue
 		}
+		if a.or != 0 && chosen[a.or-1][btoi(!a.after)] {
+			got += a.weight // the other of two alternatives is there
+			continue
+		}
 		if i == head && d.topicIn(window) < 0.5 {
 			m.headless = true
 		}
@@ -106,6 +111,33 @@ func (d demand) against(window, near []*sentence, context []uint64) match {
 		}
 	}
 	return m
+}
+
+// chosen tells of each "or" which sides a window says, before it and after it. What a
+// statement rules out, it rules out on both sides.
+func (d demand) chosen(window []*sentence) [][2]bool {
+	var out [][2]bool
+	for _, a := range d.terms {
+		for len(out) < a.or {
+			out = append(out, [2]bool{})
+		}
+		if a.or == 0 || a.weight <= weightGeneral || d.negative() {
+			continue
+		}
+		for _, s := range window {
+			if _, ok := a.in(s.terms); ok {
+				out[a.or-1][btoi(a.after)] = true
+			}
+		}
+	}
+	return out
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // around is what it is worth that headings or sentences nearby name the concept.
