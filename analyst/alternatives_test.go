@@ -9,10 +9,10 @@ func TestAlternatives(t *testing.T) {
 		want            []string
 	}{
 		{"Real-time or behavior-based scanning is active.", "Antivirus: Defender is installed on all computers, signatures update daily, real-time protection is on.", []string{partial, covered}},
-		{"Real-time or behavior-based scanning is active.", "Behavior-based scanning is active on all laptops.", []string{partial, covered}},
+		{"Real-time or behavior-based scanning is active.", "Behavior-based scanning for malware is active on all laptops.", []string{partial, covered}},
 		{"Real-time or behavior-based scanning is active.", "Antivirus: real-time protection is not on.", []string{denied, missing}},
 	} {
-		v := judge(t, control("Antivirus scanning", tc.statement), policy(tc.text)).Statements[0]
+		v := judge(t, control("Protection against malware", tc.statement), policy(tc.text)).Statements[0]
 		ok := false
 		for _, w := range tc.want {
 			ok = ok || v.Verdict == w

@@ -62,3 +62,18 @@ func TestNothingFoundClaimsNoMore(t *testing.T) {
 		t.Errorf("%q, %q", j.Statements[0].Reason, j.Reason)
 	}
 }
+
+// A denial of the whole subject denies what is asked of it; one about something else doesn't.
+func TestDeniedOutright(t *testing.T) {
+	c := control("Penetration testing", "Penetration tests are performed at least annually and after significant changes.")
+	for text, want := range map[string]string{
+		"Penetration test: never done.":                         denied,
+		"There is no penetration test.":                         denied,
+		"We have never done penetration tests.":                 denied,
+		"No penetration test found critical holes in the wiki.": missing,
+	} {
+		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+}

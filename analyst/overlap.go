@@ -16,6 +16,7 @@ type match struct {
 	missed   []string
 	unsaid   []string // actions asked for that are not said
 	headless bool     // the first thing the demand speaks of is not there
+	outright bool     // a sentence that denies, and speaks of nothing but the control's subject
 	said     float64  // weight that the last sentence holds
 	denied   float64  // of it, in clauses that deny
 	heavy    int      // concepts of full weight that are missed
@@ -139,6 +140,45 @@ func btoi(b bool) int {
 	}
 	return 0
 }
+
+// outright: a sentence holds what the control and the statement are about, and nothing
+// else ("penetration tests: never done"). Denying that, it denies whatever is asked of it.
+func (d demand) outright(cur *sentence) bool {
+	if d.topicIn([]*sentence{cur}) < 0.9 {
+		return false
+	}
+	head := slices.IndexFunc(d.terms, func(a asked) bool { return a.weight > weightGeneral })
+	if head < 0 {
+		return false
+	}
+	if _, ok := d.terms[head].in(cur.terms); !ok {
+		return false
+	}
+	known := func(of []asked, id uint64) bool {
+		return slices.ContainsFunc(of, func(a asked) bool { return a.id == id || slices.Contains(a.parts, id) })
+	}
+	for _, t := range cur.terms {
+		if t.credit == 1 && !known(d.terms, t.id) && !known(d.topic, t.id) && !emptyWords()[t.id] {
+			return false
+		}
+	}
+	return true
+}
+
+// emptyWords are the concepts that add nothing to a denial: those of nearly every
+// sentence, and "done", "performed", "in place" and their like.
+var emptyWords = sync.OnceValue(func() map[uint64]bool {
+	m := make(map[uint64]bool)
+	for concept, w := range lex().weight {
+		if w <= weightGeneral {
+			m[termID(concept)] = true
+		}
+	}
+	for _, w := range append([]string{"run", "held", "ever", "never", "none", "nobody", "nothing", "far"}, undoing...) {
+		m[conceptID(w)] = true
+	}
+	return m
+})
 
 // around is what it is worth that headings or sentences nearby name the concept.
 func (a asked) around(near []*sentence, context []uint64) float64 {

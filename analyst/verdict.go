@@ -75,10 +75,11 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			}
 		}
 		m.sense = s.meaning(d, c, i)
+		m.outright = cur.denied != 0 && d.outright(cur)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
 			m = affirmed(d, window, near, c.context, m)
 		}
-		if s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
+		if !m.outright && s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
 			continue
 		}
 		if topic < 0 {
@@ -146,6 +147,10 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		return r, true
 	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
+		if m.outright && m.own >= minOwn {
+			r.cover = max(r.cover, deniesIt)
+			return say(denied, "The evidence says that it is not done at all"+word+".")
+		}
 		if relevant && m.cover >= speaksOf && r.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
 			return say(denied, "The evidence says that it is not so"+word+".")
 		}
