@@ -144,6 +144,9 @@ func (a *app) hint(err error) string {
 			return f.hint
 		}
 	}
+	if errors.Is(err, client.ErrBrokeOff) {
+		return "the process that served the request ended; see what it did, or run the same command again"
+	}
 	if errors.Is(err, client.ErrUnreachable) {
 		return "see that the server runs and that --server or SERVICE_SERVER names it"
 	}

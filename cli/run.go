@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
 )
 
 // runOptions are what `assess run` was asked to do.
@@ -227,7 +229,7 @@ func (a *app) moveOn(ctx context.Context, id string, o runOptions) error {
 				return a.atGate(ctx, id, move.Gate, st)
 			}
 			one, err := approveWith(ctx, a, *st.PendingApprovalID, o.comment)
-			if api.IsCode(err, api.CodeInvalidState) { // somebody else decided first
+			if api.IsCode(err, api.CodeInvalidState) || errors.Is(err, client.ErrBrokeOff) { // decided already, by somebody else or us
 				continue
 			}
 			if err != nil {
@@ -237,6 +239,7 @@ func (a *app) moveOn(ctx context.Context, id string, o runOptions) error {
 		}
 		err = a.step(ctx, id, move, st.NextStates[0])
 		switch {
+		case errors.Is(err, client.ErrBrokeOff) && stalls < maxStalls: // the state tells whether it was made
 		case api.IsCode(err, api.CodeInvalidState), api.IsCode(err, api.CodeApproval):
 			if stalls >= maxStalls || !a.moved(ctx, id, st) {
 				return a.stuck(err, move, st)

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
 )
 
 // taken is what came of adding files to an assessment.
@@ -68,6 +70,9 @@ func (a *app) upload(ctx context.Context, assessment string, f source, category 
 		doc, err := call(ctx, a, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
 			File: api.UploadFile{Filename: filepath.Base(f.Name), Content: r}, Category: category})
 		_ = r.Close()
+		if errors.Is(err, client.ErrBrokeOff) && try < len(waits) {
+			continue // the same content again is the same document
+		}
 		if !api.IsCode(err, api.CodeRateLimit) || try >= len(waits) {
 			return doc, err
 		}

@@ -174,8 +174,13 @@ func All[T any](ctx context.Context, page func(cursor string) (*api.List[T], err
 	}
 }
 
-// ErrUnreachable is in the chain of an error where no engine answered at all.
-var ErrUnreachable = errors.New("no answer")
+var (
+	// ErrUnreachable is in the chain of an error where no engine could be asked at all.
+	ErrUnreachable = errors.New("no answer")
+	// ErrBrokeOff is in the chain of an error where an engine was asked, and went away
+	// before it answered: what was asked may have been done or not.
+	ErrBrokeOff = errors.New("the connection broke off before the answer")
+)
 
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	if c.token != "" {
@@ -187,7 +192,10 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 			return nil, ctxErr
 		}
 		var op *net.OpError
-		if errors.As(err, &op) {
+		switch asked := errors.As(err, &op) && op.Op != "dial"; {
+		case asked, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("%w: %w", ErrBrokeOff, err)
+		case op != nil:
 			return nil, fmt.Errorf("%w from %s: %w", ErrUnreachable, c.base.Host, op.Err)
 		}
 		return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)

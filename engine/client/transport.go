@@ -14,13 +14,34 @@ import (
 // streamed as the handler writes them, headers first.
 func InMemory(h http.Handler) http.RoundTripper { return memory{h} }
 
-// Socket carries requests over a Unix socket.
-func Socket(path string) http.RoundTripper {
+// Socket carries requests over a Unix socket, each over a connection of its own: a
+// process that is ending answers those it has, and an idle one would break off.
+func Socket(path string) http.RoundTripper { return socket{path} }
+
+type socket struct{ path string }
+
+func (s socket) RoundTrip(req *http.Request) (*http.Response, error) {
+	conn, err := (&net.Dialer{}).DialContext(req.Context(), "unix", s.path)
+	if err != nil {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, err
+	}
+	return Over(conn).RoundTrip(req)
+}
+
+// Over carries one request over a connection that stands already.
+func Over(conn net.Conn) http.RoundTripper {
+	var once sync.Once
 	return &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			err := net.ErrClosed
+			once.Do(func() { err = nil })
+			return conn, err
 		},
 		DisableCompression: true,
+		DisableKeepAlives:  true,
 	}
 }
 
