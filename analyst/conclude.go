@@ -116,7 +116,7 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 			j.Reason = fmt.Sprintf("Passages contradict each other on %s; a person has to decide which holds.", count(n[conflicting], len(all)))
 		case !clean:
 			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
-		case n[missing] > int(math.Round(noneOf*float64(len(all)))):
+		case n[missing] > int(noneOf*float64(len(all))):
 			j.Reason = fmt.Sprintf("The evidence says %s in full, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
 				count(n[covered], len(all)), n[missing])
 		case j.Ratio < doneFrom || strong < atLeast(mostOf, len(all)) || n[covered] < atLeast(fullOf, len(all)):

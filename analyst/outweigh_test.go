@@ -38,13 +38,13 @@ func TestOneDenialDoesNotDenyTheControl(t *testing.T) {
 
 // Where more than a third is missing outright, a control isn't implemented.
 func TestHalfMissingIsNotImplemented(t *testing.T) {
-	c := control("Device encryption", "Laptops are encrypted.", "Recovery keys are stored by the IT team.", "Phones are locked after five minutes.",
-		"Visitors wear badges.", "Water pipes are drained in winter.")
+	asked := []string{"Laptops are encrypted.", "Recovery keys are stored by the IT team.", "Phones are locked after five minutes.",
+		"Visitors wear badges.", "Water pipes are drained in winter."}
 	ps := []Passage{policy("All laptops must be encrypted by the IT team with BitLocker."), policy("Recovery keys are stored by the IT team in the vault."),
-		policy("Phones are locked by the MDM tool after five minutes."), policy("All visitors wear badges that reception hands out.")}
-	for n, want := range map[int]api.Implementation{2: api.PartiallyImplemented, 4: api.Implemented} {
-		if j := judge(t, c, ps[:n]...); j.Implementation != want {
-			t.Errorf("%d of 5: %s, want %s: %s", n, j.Implementation, want, j.Reason)
+		policy("Phones are locked by the MDM tool after five minutes.")}
+	for n, want := range map[int]api.Implementation{3: api.Implemented, 4: api.Implemented, 5: api.PartiallyImplemented} {
+		if j := judge(t, control("Device encryption", asked[:n]...), ps...); j.Implementation != want {
+			t.Errorf("3 of %d: %s, want %s: %s", n, j.Implementation, want, j.Reason)
 		}
 	}
 }
