@@ -135,6 +135,6 @@ func (o *own) drain() {
 		return
 	}
 	if resp, err := client.Over(conn).RoundTrip(last); err == nil {
-		resp.Body.Close()
+		_ = resp.Body.Close()
 	}
 }

@@ -24,7 +24,7 @@ func (s socket) RoundTrip(req *http.Request) (*http.Response, error) {
 	conn, err := (&net.Dialer{}).DialContext(req.Context(), "unix", s.path)
 	if err != nil {
 		if req.Body != nil {
-			req.Body.Close()
+			_ = req.Body.Close()
 		}
 		return nil, err
 	}
