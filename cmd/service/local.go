@@ -41,7 +41,7 @@ const (
 func (l *localEngine) attach(ctx context.Context) error {
 	conn, _, err := l.reach(ctx)
 	if conn != nil {
-		conn.Close()
+		_ = conn.Close()
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (l *localEngine) RoundTrip(req *http.Request) (*http.Response, error) {
 		conn, own, err := l.reach(req.Context())
 		if err != nil {
 			if req.Body != nil {
-				req.Body.Close()
+				_ = req.Body.Close()
 			}
 			return nil, err
 		}

@@ -16,8 +16,8 @@ func takeTurn(dir string) (giveBack func(), ok bool) {
 		return func() {}, true
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
+		_ = f.Close()
 		return func() {}, err != syscall.EWOULDBLOCK // a file system without such locks keeps nobody out
 	}
-	return func() { f.Close() }, true
+	return func() { _ = f.Close() }, true
 }
