@@ -21,14 +21,17 @@
 // the statement is about is there and no word of it is left out that matters. A row of
 // a table needs closeness in meaning as well, since its cells share words by chance. What is
 // denied, planned, conditional, a wish, limited, stale or a blank is told apart
-// whatever it is worth.
+// whatever it is worth. Vectors are blind to a "not": a clause that denies supports
+// nothing, by words or by meaning, and beside one only the other clauses count. A row
+// that denies what the rows beside it affirm is a limit, for a person to look at.
 //
 // A control's ratio is the mean of its statements: 1 in full, ¾ nearly, ½ in part or
 // contradicted. It is implemented from 0.52, where half of its statements are said at
-// least nearly and a fifth in full, none is denied, planned, contradicted or only in a
-// template, a policy or procedure asks for it, and a record or a concrete procedure
-// shows it. It is partially implemented from 0.4, or where two statements are nearly
-// said and one in full, if a passage about the control's own subject is among them.
+// least nearly and a fifth in full, no more than a third is missing outright, none is
+// denied, planned, contradicted or only in a template, a policy or procedure asks for
+// it, and a record or a concrete procedure shows it. It is partially implemented from 0.4, or where two statements are nearly
+// said and one in full, if a passage about the control's own subject is among them. It is not implemented
+// where statements are denied and what else is said doesn't outweigh them.
 //
 // It must not read a clock, a store or the network, and it must not follow what
 // evidence tells it to do: evidence is data.
@@ -42,7 +45,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/2"
+const Rules = "builtin/3"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {
@@ -109,6 +112,8 @@ type Judgement struct {
 	Missing    []string
 	Confidence float64 // 0 to 1
 	Reason     string
+	// Exception: a row of a record denies what others show; a person has to look at it.
+	Exception bool
 	// Operation: records or logs bear it, not only policies.
 	Operation bool
 }

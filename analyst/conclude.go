@@ -29,6 +29,7 @@ const (
 	mostOf   = 0.5
 	fullOf   = 0.2
 	doneFrom = 0.52
+	noneOf   = 0.34 // no more than this share of them may be missing outright
 )
 
 // atLeast is the least number that is this share of n.
@@ -93,10 +94,12 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 			}
 			j.Evidence = append(j.Evidence, e)
 		}
+		j.Exception = j.Exception || f.exception
 		if m := f.lacking(); m != "" {
 			j.Missing = append(j.Missing, m)
 		}
 	}
+	j.Evidence = once(j.Evidence)
 	if len(all) > 0 {
 		j.Ratio = round(total / float64(len(all)))
 	}
@@ -112,7 +115,10 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 		case n[conflicting] > 0:
 			j.Reason = fmt.Sprintf("Passages contradict each other on %s; a person has to decide which holds.", count(n[conflicting], len(all)))
 		case !clean:
-			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "."
+			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
+		case n[missing] > int(noneOf*float64(len(all))):
+			j.Reason = fmt.Sprintf("The evidence says %s in full, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
+				count(n[covered], len(all)), n[missing])
 		case j.Ratio < doneFrom || strong < atLeast(mostOf, len(all)) || n[covered] < atLeast(fullOf, len(all)):
 			j.Reason = fmt.Sprintf("The evidence says %s in full, %d nearly in full and %d in part: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
 				count(n[covered], len(all)), strong-n[covered], n[partial]-strong+n[covered], j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))
@@ -138,6 +144,10 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 	case n[plannedOnly] > 0:
 		j.Implementation = api.Planned
 		j.Reason = "It is announced, not done: " + tally(n, len(all)) + "."
+	case n[covered] > 0 && total > float64(n[denied]) && n[denied] > 0:
+		// What is denied is outweighed by what is shown.
+		j.Implementation = api.PartiallyImplemented
+		j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
 	case n[denied] > 0:
 		j.Implementation = api.NotImplemented
 		j.Reason = "The evidence says that it is not done: " + tally(n, len(all)) + "."
@@ -151,11 +161,51 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 		case foreign > 0:
 			j.Reason = "Nothing was found in English, and passages close by meaning are in another language, which these rules can't read: a person should."
 		default:
-			j.Reason = "No passage speaks of it. That doesn't say that it isn't done."
+			j.Reason = "No passage was found that says it. That doesn't say that it isn't done."
 		}
 	}
 	j.Confidence = confidence(j, all, scores, bearing, foreign)
 	return j
+}
+
+// deniedOf names the statements that are denied, for a reason; empty where none is.
+func deniedOf(all []found) string {
+	var names []string
+	for i := range all {
+		if all[i].verdict == denied {
+			names = append(names, quoteWords(strings.TrimRight(all[i].demand.text, ".")))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " The evidence denies " + list(names) + "."
+}
+
+// standing orders stances by what a reader has to see first.
+var standing = map[string]int{"conflicts": 6, "denies": 5, "supports": 4, "limits": 3, "plans": 2, "template": 1}
+
+// once lists each quote a single time, with all the statements it bears on and the
+// stance that weighs most.
+func once(all []api.Evidence) []api.Evidence {
+	at := make(map[string]int)
+	var out []api.Evidence
+	for _, e := range all {
+		key := e.DocumentID + "\n" + e.Quote
+		i, seen := at[key]
+		if !seen {
+			at[key] = len(out)
+			out = append(out, e)
+			continue
+		}
+		first := &out[i]
+		first.Supports += " " + e.Supports
+		first.Score = max(first.Score, e.Score)
+		if standing[e.Stance] > standing[first.Stance] {
+			first.Stance = e.Stance
+		}
+	}
+	return out
 }
 
 // weigh notes what kinds of documents bear a statement.

@@ -11,19 +11,20 @@ import (
 
 // found is what the evidence says of one statement.
 type found struct {
-	demand  demand
-	verdict string
-	reason  string
-	score   float64
-	best    *reading  // what the verdict rests on
-	shown   []reading // the evidence to quote
-	near    float64   // the best cover, where nothing was said
-	foreign int       // passages close by meaning in another language
-	intent  bool
-	op      bool
-	strong  bool // said in full, or most of it
-	about   bool // said by a passage that speaks of what the control is about
-	firm    bool // a concrete procedure: who, when, with what
+	demand    demand
+	verdict   string
+	reason    string
+	score     float64
+	best      *reading  // what the verdict rests on
+	shown     []reading // the evidence to quote
+	near      float64   // the best cover, where nothing was said
+	foreign   int       // passages close by meaning in another language
+	intent    bool
+	op        bool
+	strong    bool // said in full, or most of it
+	about     bool // said by a passage that speaks of what the control is about
+	exception bool // a row denies it, beside rows that affirm it
+	firm      bool // a concrete procedure: who, when, with what
 }
 
 // Judge says what the evidence says of one control: of each of its statements, and of all.
@@ -75,8 +76,41 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 			f.near = max(f.near, r.cover)
 		}
 	}
+	s.oddRows(d, candidates, readings)
 	s.decide(&f, readings)
 	return f, nil
+}
+
+// oddRows turns the denial of one row into a limit where another row of its document
+// says as much of the statement and doesn't deny it: one person who is late among
+// many who were trained denies nothing of the rule.
+func (s *Session) oddRows(d demand, candidates []candidate, readings []reading) {
+	for i := range readings {
+		r := &readings[i]
+		if r.verdict != denied || !r.from.sentences[r.at].row {
+			continue
+		}
+		if slices.ContainsFunc(candidates, func(c candidate) bool {
+			return c.DocumentID == r.from.DocumentID && affirmsLike(d, &c, r)
+		}) {
+			r.verdict, r.odd = partial, true
+			r.reason = "A row of " + r.where() + " says otherwise than those beside it: " + quoteWords(r.quote) + ". A person has to look at it."
+		}
+	}
+}
+
+// affirmsLike: does a row of c say about as much of d as r's, without denying or announcing it?
+func affirmsLike(d demand, c *candidate, r *reading) bool {
+	for i := range c.sentences {
+		cur := &c.sentences[i]
+		if !cur.row || cur.denied != 0 || cur.plan != "" || cur.template != "" || cur.question || cur.instruction {
+			continue
+		}
+		if d.against([]*sentence{cur}, c.beside(i), c.context).cover >= r.match.cover-0.1 {
+			return true
+		}
+	}
+	return false
 }
 
 func titleOf(d demand) string {
@@ -110,6 +144,10 @@ const maxQuotes = 3 // for each statement and verdict
 func (s *Session) decide(f *found, readings []reading) {
 	yes, part := best(readings, covered), best(readings, partial)
 	no, plan, blank := best(readings, denied), best(readings, plannedOnly), best(readings, template)
+	var odd *reading
+	if i := slices.IndexFunc(readings, func(r reading) bool { return r.odd }); i >= 0 {
+		odd, f.exception = &readings[i], true
+	}
 	set := func(verdict string, on *reading, reason string) {
 		f.verdict, f.best, f.reason, f.score = verdict, on, reason, round(on.cover)
 	}
@@ -118,6 +156,8 @@ func (s *Session) decide(f *found, readings []reading) {
 		set(conflicting, yes, fmt.Sprintf("Passages disagree: %s says it, %s denies it: %s", yes.where(), no.where(), quoteWords(no.quote)))
 	case yes != nil && s.differing(f.demand, readings, yes) != "":
 		set(conflicting, yes, s.differing(f.demand, readings, yes))
+	case yes != nil && odd != nil:
+		set(partial, yes, yes.where()+" says it. "+odd.reason)
 	case yes != nil && plan != nil:
 		set(partial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.where(), plan.where(), quoteWords(plan.quote)))
 	case yes != nil:
@@ -149,7 +189,7 @@ func (f *found) whyMissing() string {
 	case f.near > 0:
 		return "Passages touch the matter, but none says it."
 	}
-	return "No passage speaks of it."
+	return "No passage was found that says it."
 }
 
 // show picks the quotes to keep, and notes what kinds of documents bear the statement.
@@ -175,7 +215,7 @@ func (f *found) show(readings []reading) {
 			return strings.Compare(a.from.ChunkID, b.from.ChunkID)
 		})
 		for i, r := range of {
-			if i < maxQuotes || r.from.isRecord() && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.from.isRecord() }) {
+			if i < maxQuotes || r.odd && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.odd }) || r.from.isRecord() && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.from.isRecord() }) {
 				f.shown = append(f.shown, r)
 			}
 		}

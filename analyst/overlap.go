@@ -16,6 +16,7 @@ type match struct {
 	missed   []string
 	unsaid   []string // actions asked for that are not said
 	headless bool     // the first thing the demand speaks of is not there
+	outright bool     // a sentence that denies, and speaks of nothing but the control's subject
 	said     float64  // weight that the last sentence holds
 	denied   float64  // of it, in clauses that deny
 	heavy    int      // concepts of full weight that are missed
@@ -46,6 +47,7 @@ func (d demand) against(window, near []*sentence, context []uint64) match {
 	got := 0.0
 	var perClause [maxClause + 1]float64
 	head := -1
+	chosen := d.chosen(window)
 	for i, a := range d.terms {
 		if head < 0 && a.weight > weightGeneral && !a.action {
 			head = i
@@ -79,6 +81,10 @@ func (d demand) against(window, near []*sentence, context []uint64) match {
 			got += a.weight * credit
 			continue
 		}
+		if a.or != 0 && chosen[a.or-1][btoi(!a.after)] {
+			got += a.weight // the other of two alternatives is there
+			continue
+		}
 		if i == head && d.topicIn(window) < 0.5 {
 			m.headless = true
 		}
@@ -107,6 +113,72 @@ func (d demand) against(window, near []*sentence, context []uint64) match {
 	}
 	return m
 }
+
+// chosen tells of each "or" which sides a window says, before it and after it. What a
+// statement rules out, it rules out on both sides.
+func (d demand) chosen(window []*sentence) [][2]bool {
+	var out [][2]bool
+	for _, a := range d.terms {
+		for len(out) < a.or {
+			out = append(out, [2]bool{})
+		}
+		if a.or == 0 || a.weight <= weightGeneral || d.negative() {
+			continue
+		}
+		for _, s := range window {
+			if _, ok := a.in(s.terms); ok {
+				out[a.or-1][btoi(a.after)] = true
+			}
+		}
+	}
+	return out
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// outright: a sentence holds what the control and the statement are about, and nothing
+// else ("penetration tests: never done"). Denying that, it denies whatever is asked of it.
+func (d demand) outright(cur *sentence) bool {
+	if d.topicIn([]*sentence{cur}) < 0.9 {
+		return false
+	}
+	head := slices.IndexFunc(d.terms, func(a asked) bool { return a.weight > weightGeneral })
+	if head < 0 {
+		return false
+	}
+	if _, ok := d.terms[head].in(cur.terms); !ok {
+		return false
+	}
+	known := func(of []asked, id uint64) bool {
+		return slices.ContainsFunc(of, func(a asked) bool { return a.id == id || slices.Contains(a.parts, id) })
+	}
+	for _, t := range cur.terms {
+		if t.credit == 1 && !known(d.terms, t.id) && !known(d.topic, t.id) && !emptyWords()[t.id] {
+			return false
+		}
+	}
+	return true
+}
+
+// emptyWords are the concepts that add nothing to a denial: those of nearly every
+// sentence, and "done", "performed", "in place" and their like.
+var emptyWords = sync.OnceValue(func() map[uint64]bool {
+	m := make(map[uint64]bool)
+	for concept, w := range lex().weight {
+		if w <= weightGeneral {
+			m[termID(concept)] = true
+		}
+	}
+	for _, w := range append([]string{"run", "held", "ever", "never", "none", "nobody", "nothing", "far"}, undoing...) {
+		m[conceptID(w)] = true
+	}
+	return m
+})
 
 // around is what it is worth that headings or sentences nearby name the concept.
 func (a asked) around(near []*sentence, context []uint64) float64 {

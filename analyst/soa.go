@@ -56,7 +56,7 @@ func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) a
 	item.Owner = owner(j.Evidence, in.Owners)
 	item.Confidence = j.Confidence
 	item.Reason = j.Reason
-	item.NeedsReview = j.Confidence < reviewBelow || j.Implementation != api.Implemented || c.IsMaterial ||
+	item.NeedsReview = j.Confidence < reviewBelow || j.Implementation != api.Implemented || c.IsMaterial || j.Exception ||
 		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == conflicting })
 	return item
 }

@@ -79,8 +79,9 @@ func read(text string, words []word, year int) stance {
 	s.pronoun = pronouns[words[0].text]
 	readNegation(&s, words)
 	readModality(&s, words)
+	labels := spreadDenial(&s, text, words)
 	readPatterns(&s, text, words, year)
-	s.fragment = s.fragment || !hasVerb(words)
+	s.fragment = s.fragment || !labels && !hasVerb(words)
 	return s
 }
 
@@ -124,7 +125,7 @@ func readNegation(s *stance, words []word) {
 				s.denied |= bit
 			case next == "applicable":
 				s.limit = "not applicable"
-			case w.text == "never" && !auxiliaries[prev]:
+			case w.text == "never" && !auxiliaries[prev] && !participle(next) && !pronouns[prev] && prev != "we":
 				s.prohibited |= bit
 			default:
 				s.denied |= bit
@@ -146,7 +147,7 @@ func readNegation(s *stance, words []word) {
 			default:
 				s.denied |= bit
 			}
-		case w.text == "nobody" && !auxiliaries[next] && !modals[next]:
+		case w.text == "nobody" && !auxiliaries[next] && clauseHas(words, w.clause, "own", "same", "alone", "else", "must", "may", "shall"):
 			s.prohibited |= bit // "nobody approves their own request"
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
 			s.denied |= bit
@@ -203,8 +204,12 @@ func readNegation(s *stance, words []word) {
 	for c := range s.clauses {
 		n := 0
 		for _, w := range words {
-			if int(w.clause) == c && (negatives[w.text] || undone[w.text] != "") {
+			switch {
+			case int(w.clause) != c:
+			case negatives[w.text] || undone[w.text] != "":
 				n++
+			case n == 1 && (w.text == "and" || w.text == "or"):
+				n = 0 // "logs are not collected and nobody reviews them" denies twice
 			}
 		}
 		if n >= 2 && s.denied&(1<<c) != 0 && !clauseHas(words, uint8(c), "yet", "neither", "none") {
@@ -212,6 +217,67 @@ func readNegation(s *stance, words []word) {
 			s.prohibited |= 1 << c
 		}
 	}
+}
+
+// participle: "never done", "never tested".
+func participle(w string) bool {
+	return strings.HasSuffix(w, "ed") || w == "done" || w == "held" || w == "made" || w == "run" || w == "been" || w == "taken" || w == "kept" || w == "written" || w == "set"
+}
+
+// spreadDenial lets what has no verb of its own share the denial beside it: a label
+// ("Log review: nobody does it") and the members of an enumeration ("we don't encrypt
+// laptops, phones"). A label shares it even where it is a word that can be a verb. It
+// tells whether a label is denied. Rows are left alone: their cells are clauses.
+func spreadDenial(s *stance, text string, words []word) (label bool) {
+	if s.row || s.denied == 0 {
+		return false
+	}
+	type part struct{ from, to int }
+	parts := make([]part, s.clauses)
+	for i, w := range words {
+		if i == 0 || words[i-1].clause != w.clause {
+			parts[w.clause].from = i
+		}
+		parts[w.clause].to = i + 1
+	}
+	bare := func(c int) bool {
+		own := words[parts[c].from:parts[c].to]
+		return len(own) > 0 && !hasVerb(own) && !contrasts[own[0].text] && !supposes(words, parts[c].from) && own[0].text != "only" && own[0].text != "without"
+	}
+	for c := 1; c < s.clauses; c++ {
+		gap := text[words[parts[c].from-1].end:words[parts[c].from].start]
+		if s.denied&(1<<(c-1)) != 0 && s.denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && bare(c) {
+			s.denied |= 1 << c
+		}
+	}
+	for c := s.clauses - 2; c >= 0; c-- {
+		if s.denied&(1<<(c+1)) == 0 || s.denied&(1<<c) != 0 {
+			continue
+		}
+		gap := strings.TrimSpace(text[words[parts[c+1].from-1].end:words[parts[c+1].from].start])
+		own := words[parts[c].from:parts[c].to]
+		switch {
+		case gap == ":" && c == 0 && len(own) <= 8 && !hasAuxiliary(own):
+			s.denied |= 1
+			label = true
+		case gap == "," && (bare(c) || enumerates(words[parts[c+1].from:parts[c+1].to]) && !hasAuxiliary(own)):
+			s.denied |= 1 << c
+		}
+	}
+	return label
+}
+
+// enumerates: a clause ends an enumeration of subjects ("… and phones are not scanned").
+func enumerates(clause []word) bool {
+	for i, w := range clause {
+		switch {
+		case auxiliaries[w.text] || modals[w.text] || contrasts[w.text]:
+			return false
+		case w.text == "and" || w.text == "or":
+			return i <= 3
+		}
+	}
+	return false
 }
 
 func clauseHas(words []word, clause uint8, any ...string) bool {

@@ -107,6 +107,9 @@ type asked struct {
 	weight float64
 	action bool
 	name   string   // as the statement writes it
+	from   int      // its first word in the statement
+	or     int      // the "or" it stands beside, counted from 1; 0 where none
+	after  bool     // behind that "or"
 	parts  []uint64 // of a phrase: its words, which may stand apart ("rights of access")
 }
 
@@ -153,7 +156,7 @@ func askedOf(text string, words []word) []asked {
 			return
 		}
 		seen[id] = true
-		a := asked{id: id, weight: weight, action: l.action[concept], name: fold(text[words[from].start:words[to].end])}
+		a := asked{id: id, from: from, weight: weight, action: l.action[concept], name: fold(text[words[from].start:words[to].end])}
 		if to > from {
 			for _, w := range words[from : to+1] {
 				if !stopWords[w.text] {
@@ -187,5 +190,36 @@ func askedOf(text string, words []word) []asked {
 		concept := l.concept(w.stem)
 		add(concept, i, i, l.weightOf(concept))
 	}
+	markAlternatives(out, text, words)
 	return out
+}
+
+// markAlternatives notes what an "or" between compounds lets choose between
+// ("real-time or behavior-based").
+func markAlternatives(terms []asked, text string, words []word) {
+	tied := func(i int) bool { // words i and i+1
+		return i >= 0 && i+1 < len(words) && text[words[i].end:words[i+1].start] == "-"
+	}
+	n := 0
+	for k := 1; k+1 < len(words); k++ {
+		if words[k].text != "or" {
+			continue
+		}
+		from, to := k-1, k+1
+		for tied(from - 1) {
+			from--
+		}
+		for tied(to) {
+			to++
+		}
+		if to-from == 2 {
+			continue // two plain words are often a list of what is all asked for
+		}
+		n++
+		for i := range terms {
+			if t := &terms[i]; t.from >= from && t.from <= to {
+				t.or, t.after = n, t.from > k
+			}
+		}
+	}
 }

@@ -49,6 +49,7 @@ type reading struct {
 	strong   bool // of a partial one: most is said, and nothing takes it back
 	happened bool
 	concrete int
+	odd      bool // a row that denies what its neighbours affirm
 }
 
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
@@ -67,14 +68,18 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 		near := c.beside(i)
 		m := d.against(window, near, c.context)
 		from := i
-		if i > 0 && m.own > 0 && c.takesUp(i) {
+		if i > 0 && m.own > 0 && c.takesUp(i) && (c.sentences[i-1].denied == 0 || d.negative()) {
 			// A sentence that takes up the one before is read with it.
 			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
 			}
 		}
 		m.sense = s.meaning(d, c, i)
-		if s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
+		m.outright = cur.denied != 0 && d.outright(cur)
+		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
+			m = affirmed(d, window, near, c.context, m)
+		}
+		if !m.outright && s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
 			continue
 		}
 		if topic < 0 {
@@ -142,6 +147,10 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		return r, true
 	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
+		if m.outright && m.own >= minOwn {
+			r.cover = max(r.cover, deniesIt)
+			return say(denied, "The evidence says that it is not done at all"+word+".")
+		}
 		if relevant && m.cover >= speaksOf && r.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
 			return say(denied, "The evidence says that it is not so"+word+".")
 		}
@@ -266,6 +275,18 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 		return ", as the next sentence says: " + quoteWords(c.text[c.sentences[n].start:c.sentences[n].end]), true
 	}
 	return "", false
+}
+
+// affirmed measures a sentence by the clauses alone that don't deny. Vectors are blind
+// to a "not", so the meaning counts no more than what is left of the words.
+func affirmed(d demand, window, near []*sentence, context []uint64, whole match) match {
+	cur := *window[len(window)-1]
+	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
+	m := d.against(append(slices.Clone(window[:len(window)-1]), &cur), near, context)
+	if whole.own > 0 {
+		m.sense = whole.sense * min(1, m.own/whole.own)
+	}
+	return m
 }
 
 func quoteWords(s string) string { return "“" + shorten(s, 120) + "”" }

@@ -211,10 +211,10 @@ func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[
 			ResourceID: head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256}}))
 }
 
-// retire supersedes a version that a newer one follows; an approved one stays what it is.
+// retire supersedes a version that a newer one follows; a decided one stays what it is.
 func (k kind[V, I]) retire(tx *store.Tx, by api.Caller, a *api.Assessment, v *V) error {
 	head := k.version(v)
-	if head.Status == api.VersionApproved || head.Status == api.VersionSuperseded {
+	if head.Status != api.VersionDraft && head.Status != api.VersionUnderReview {
 		return nil
 	}
 	if head.Status == api.VersionUnderReview {

@@ -37,8 +37,8 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 			return err
 		}
 		step, _ := a.State.Next()
-		if step.Gate != "" {
-			if err := gateOpen(tx, by, &a, step.Gate); err != nil {
+		for _, gate := range gatesOf(step) {
+			if err := gateOpen(tx, by, &a, gate); err != nil {
 				return err
 			}
 		}
@@ -48,6 +48,18 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 		return nil, err
 	}
 	return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
+}
+
+// gatesOf are the gates that must be open for a step: its own, and for closing
+// all four, since what was changed after its approval would be closed unapproved.
+func gatesOf(step api.Move) []api.Gate {
+	switch {
+	case step.Gate != "":
+		return []api.Gate{step.Gate}
+	case step.To == api.StateClosed:
+		return api.Gates
+	}
+	return nil
 }
 
 // move writes a change of state with its event.
@@ -101,22 +113,21 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 
 // blockers says in words what a move waits for.
 func blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
-	if move.Gate != "" {
-		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, move.Gate)
+	for _, gate := range gatesOf(move) {
+		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, gate)
 		if err != nil {
 			return err
 		}
 		if found {
 			out.PendingApprovalID = &p.ID
 		}
-		if err := gateOpen(tx, by, a, move.Gate); err != nil {
+		if err := gateOpen(tx, by, a, gate); err != nil {
 			var e *api.Error
 			if !errors.As(err, &e) {
 				return err
 			}
 			out.BlockedBy = append(out.BlockedBy, e.Message)
 		}
-		return nil
 	}
 	for _, st := range []struct {
 		state api.State

@@ -48,7 +48,7 @@ func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Asses
 	return d, carry(ctx, s, by, a, maturity, &d, func(to, from *api.MaturityScore, field string) {
 		switch field {
 		case "level":
-			to.Level, to.Assessed = from.Level, from.Assessed
+			to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
 		case "target_level":
 			to.TargetLevel = from.TargetLevel
 		case "rationale":
@@ -129,6 +129,9 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		assign(&f, "level", &i.Level, b.Level)
 		if b.Level != nil {
 			i.Assessed = true
+			if b.Rationale == nil {
+				i.Rationale = "Set by " + by.Actor.Name + "."
+			}
 		}
 		assign(&f, "target_level", &i.TargetLevel, b.TargetLevel)
 		assign(&f, "rationale", &i.Rationale, b.Rationale)

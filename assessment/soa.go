@@ -162,7 +162,7 @@ func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessmen
 		case "rationale":
 			to.Rationale = from.Rationale
 		case "implementation_status":
-			to.ImplementationStatus = from.ImplementationStatus
+			to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
 		case "owner":
 			to.Owner = from.Owner
 		case "note":
@@ -279,6 +279,13 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		f.note("owner", b.Owner.Apply(&i.Owner))
 		f.note("note", b.Note.Apply(&i.Note))
 		assign(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
+		if b.Applicability != nil && !i.Applicability.In() && i.Applicability != api.Undecided && !slices.Contains(append(i.EditedFields, f...), "rationale") {
+			// The draft's rationale says why the control applies; leaving it out wants a person's.
+			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
+		}
+		if b.ImplementationStatus != nil {
+			i.Reason = "Set by " + by.Actor.Name + "."
+		}
 		if b.Applicability != nil && b.ImplementationStatus == nil && !i.Applicability.In() {
 			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
 			f.note("implementation_status", true)

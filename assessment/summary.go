@@ -105,6 +105,10 @@ func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
 			out.Implemented++
 		case api.PartiallyImplemented:
 			out.PartiallyImpl++
+		case api.Planned:
+			out.Planned++
+		case api.NotImplemented:
+			out.NotImplemented++
 		case api.NotEvidenced:
 			out.NotEvidenced++
 		}

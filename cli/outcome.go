@@ -106,8 +106,7 @@ func (o *outcome) fields() []print.Field {
 	}
 	if o.Summary.Controls > 0 {
 		fields = append(fields,
-			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %d apply: %d implemented, %d partially, %d not evidenced",
-				o.Summary.Controls, o.Summary.Applicable, o.Summary.Implemented, o.Summary.PartiallyImpl, o.Summary.NotEvidenced)},
+			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %s", o.Summary.Controls, statuses(o.Summary))},
 			print.Field{Name: "coverage", Value: withFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)})
 	}
 	if o.Summary.MaturityAvg != nil {
@@ -179,4 +178,10 @@ func (o *outcome) worst(p *print.Page) {
 		e.Quote = beginning(e.Quote, quoteWidth)
 		cited(p, 3, e)
 	}
+}
+
+// statuses counts the controls that apply by what the evidence says of them.
+func statuses(s *api.AssessmentSummary) string {
+	return fmt.Sprintf("%d apply: %d implemented, %d partially, %d planned, %d not implemented, %d not evidenced",
+		s.Applicable, s.Implemented, s.PartiallyImpl, s.Planned, s.NotImplemented, s.NotEvidenced)
 }

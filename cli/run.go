@@ -321,7 +321,7 @@ func (a *app) atStake(ctx context.Context, id string, g api.Gate) string {
 	}
 	switch g {
 	case api.GateSoA:
-		return fmt.Sprintf("%d controls: %d apply; %d implemented, %d partially, %d not evidenced", s.Controls, s.Applicable, s.Implemented, s.PartiallyImpl, s.NotEvidenced)
+		return fmt.Sprintf("%d controls: %s", s.Controls, statuses(s))
 	case api.GateGapAnalysis:
 		return "findings: " + tally(s.FindingsBySeverity, api.Severities)
 	case api.GateMaturity:

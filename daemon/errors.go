@@ -66,8 +66,13 @@ func fromHuma(status int, message string, errs []error) *api.Error {
 var missingProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
 func plainer(m string) string {
-	if m == "unexpected property" {
+	switch m {
+	case "unexpected property":
 		return "there is no such field"
+	case "expected string to be RFC 3339 date":
+		return "write a date as 2027-01-29"
+	case "expected string to be RFC 3339 date-time":
+		return "write a time as 2027-01-29T09:00:00Z"
 	}
 	return m
 }

@@ -214,10 +214,13 @@ func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunk
 	})
 }
 
+// name is a person or role without the full stop of the line it stood on.
+func name(s string) string { return strings.TrimRight(s, " .;,") }
+
 // describe fills in what the document says of itself.
 func describe(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
-	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, parsed.Owner, parsed.ApprovedBy, parsed.Warnings
+	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, name(parsed.Owner), name(parsed.ApprovedBy), parsed.Warnings
 	if parsed.Title != "" {
 		doc.Title = parsed.Title
 	}

@@ -89,6 +89,8 @@ type AssessmentSummary struct {
 	Applicable         int              `json:"applicable"`
 	Implemented        int              `json:"implemented"`
 	PartiallyImpl      int              `json:"partially_implemented"`
+	Planned            int              `json:"planned"`
+	NotImplemented     int              `json:"not_implemented"`
 	NotEvidenced       int              `json:"not_evidenced"`
 	CompliancePct      *float64         `json:"compliance_pct"`
 	ComplianceFormula  string           `json:"compliance_formula"`

@@ -1,0 +1,79 @@
+package analyst
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// likeness is an embedder that is blind to negation, as they are: all texts are the same to it.
+func likeness(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i := range out {
+		out[i] = []float32{1}
+	}
+	return out, nil
+}
+
+// What is denied supports nothing, however close it is by words or by meaning.
+func TestDenialSupportsNothing(t *testing.T) {
+	for _, tc := range []struct{ title, statement, text string }{
+		{"Central logging", "Logs are forwarded to a central log server or SIEM.", "Logging: we do not collect logs centrally."},
+		{"Central logging", "Logs are forwarded to a central log server or SIEM.", "There is no SIEM."},
+		{"Central logging", "Logs are forwarded to a central log server.", "Logs aren't forwarded to a central log server."},
+		{"Log review", "Logs are reviewed every week.", "No one reviews logs."},
+		{"Log review", "Logs are reviewed every week.", "Nobody reviews the logs."},
+		{"Log review", "Logs are reviewed every week.", "We do not collect logs and nobody reviews them each week."},
+		{"Log review", "Logs are reviewed every week.", "Log review: none."},
+		{"Vulnerability scans", "Scans run with credentials and with current vulnerability data.", "Vulnerability scans: we do not run vulnerability scans."},
+		{"Vulnerability scans", "Systems are scanned for vulnerabilities.", "Vulnerability scans of servers, laptops and phones are not run."},
+		{"Penetration tests", "Penetration tests are performed at least annually.", "Penetration test: never done."},
+		{"Penetration tests", "Penetration tests are performed at least annually.", "We never perform penetration tests."},
+		{"Device encryption", "Phones are encrypted.", "We do not encrypt laptops, tablets, phones."},
+		{"Backups", "Restores are tested.", "Backups are taken daily, but restores have not been tested."},
+	} {
+		for _, m := range []*Meaning{nil, {Embed: likeness, Mean: 0.1, Deviation: 0.1}} {
+			j, err := Judge(context.Background(), control(tc.title, tc.statement), fixed{withScore(policy(tc.text))}, Options{Today: today, Meaning: m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := j.Statements[0]; v.Verdict != denied && v.Verdict != missing {
+				t.Errorf("embedder %v: %q says of %q: %s (%s)", m != nil, tc.text, tc.statement, v.Verdict, v.Reason)
+			}
+		}
+	}
+}
+
+// What is affirmed beside a denial keeps its worth.
+func TestAffirmedBesideADenial(t *testing.T) {
+	for _, tc := range []struct{ statement, text string }{
+		{"Backups are taken every day.", "Backups are taken daily, but restores have not been tested."},
+		{"Laptops are encrypted.", "Devices: laptops are encrypted, phones are not encrypted."},
+	} {
+		j := judge(t, control("Backups and devices", tc.statement), policy(tc.text))
+		if v := j.Statements[0]; v.Verdict != covered {
+			t.Errorf("%q says of %q: %s (%s)", tc.text, tc.statement, v.Verdict, v.Reason)
+		}
+	}
+}
+
+func TestNothingFoundClaimsNoMore(t *testing.T) {
+	if j := judge(t, encryption); !strings.HasPrefix(j.Statements[0].Reason, "No passage was found") || !strings.HasPrefix(j.Reason, "No passage was found") {
+		t.Errorf("%q, %q", j.Statements[0].Reason, j.Reason)
+	}
+}
+
+// A denial of the whole subject denies what is asked of it; one about something else doesn't.
+func TestDeniedOutright(t *testing.T) {
+	c := control("Penetration testing", "Penetration tests are performed at least annually and after significant changes.")
+	for text, want := range map[string]string{
+		"Penetration test: never done.":                         denied,
+		"There is no penetration test.":                         denied,
+		"We have never done penetration tests.":                 denied,
+		"No penetration test found critical holes in the wiki.": missing,
+	} {
+		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+}
