@@ -51,8 +51,11 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	inner := req.Clone(req.Context())
 	inner.RequestURI = req.URL.RequestURI()
 	inner.RemoteAddr = "memory"
-	if inner.Body == nil {
+	switch {
+	case inner.Body == nil:
 		inner.Body = http.NoBody
+	case inner.GetBody == nil: // not in memory: what it comes from may never end
+		inner.Body = untilDone(req.Context(), inner.Body)
 	}
 	pr, pw := io.Pipe()
 	w := &memoryWriter{header: http.Header{}, body: pw, started: make(chan struct{})}
@@ -81,6 +84,18 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.sent, Body: pr, Request: req, ContentLength: -1,
 	}, nil
+}
+
+// untilDone is a body whose reading ends with ctx, as that of a connection would,
+// also while the read below it hangs.
+func untilDone(ctx context.Context, body io.ReadCloser) io.ReadCloser {
+	pr, pw := io.Pipe()
+	context.AfterFunc(ctx, func() { pr.CloseWithError(ctx.Err()) })
+	go func() {
+		_, err := io.Copy(pw, body)
+		pw.CloseWithError(errors.Join(err, body.Close()))
+	}()
+	return pr
 }
 
 type memoryWriter struct {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Killed again and again in the middle, a run comes to what it comes to undisturbed:
+// nothing lost, nothing twice.
+func TestKilledRunGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	run := func(u *person) *running {
+		return u.start(u.command("assess", "run", u.evidence(), "--name", "Crash", "-f", "iso-27001-2022", "--approve", "-q"))
+	}
+	calm := newPerson(t)
+	began := time.Now()
+	run(calm).ends(0)
+	// Moments are spread over what a whole run takes here; the seed only makes them the same parts of it.
+	whole := time.Since(began)
+	want := calm.outcome()
+
+	random := rand.New(rand.NewPCG(20261120, 12))
+	u := newPerson(t)
+	killed := 0
+	for range 12 {
+		r := run(u)
+		timer := time.AfterFunc(time.Duration(random.Float64()*0.6*float64(whole)), func() { _ = r.cmd.Process.Signal(syscall.SIGKILL) })
+		code := r.end()
+		timer.Stop()
+		if code == 0 {
+			break
+		}
+		if code != -1 {
+			t.Fatalf("after %d kills, exit code %d:\n%s", killed, code, r.all.String())
+		}
+		killed++
+	}
+	run(u).ends(0)
+	if got := u.outcome(); !reflect.DeepEqual(got, want) {
+		t.Errorf("after %d kills it came to\n%+v\nnot\n%+v", killed, got, want)
+	}
+	t.Logf("killed %d times", killed)
+}
+
+// Ctrl-C in the middle says what is kept and how to go on.
+func TestInterruptedRunGoesOn(t *testing.T) {
+	u := newPerson(t)
+	args := []string{"assess", "run", u.evidence(), "--name", "Stop", "-f", "soc2-tsc", "--approve", "--until", "documents_ingested"}
+	r := u.start(u.command(args...))
+	r.says("created the assessment")
+	r.signal(syscall.SIGINT)
+	switch code := r.end(); code {
+	case 0: // it was quicker
+	case 130:
+		if !strings.Contains(r.all.String(), "go on with `service assess run`") {
+			t.Errorf("it does not say how to go on:\n%s", r.all.String())
+		}
+	default:
+		t.Errorf("exit code %d:\n%s", code, r.all.String())
+	}
+	u.do(args...)
+	if got := u.outcome(); len(got.Documents) != 7 || got.Events["document.ingested"] != 7 {
+		t.Errorf("afterwards: %+v", got)
+	}
+}

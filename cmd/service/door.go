@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
+)
+
+// door is the socket at which other commands come in while this process has the
+// folder open. Closing it loses nobody: who has a connection gets an answer.
+type door struct {
+	path   string
+	server *http.Server
+	served chan struct{}
+
+	mu sync.Mutex
+	// arrived are the connections whose request has not reached the handler.
+	arrived map[net.Conn]bool
+	// left is signalled when one of them has gone on.
+	left chan struct{}
+}
+
+type connKey struct{}
+
+// listen opens the door; it needs the store's lock.
+func listen(path string, h http.Handler, log *slog.Logger) (*door, error) {
+	_ = os.Remove(path) // left by a process that was killed: the lock says nobody is there
+	old := umask(0o177)
+	l, err := net.Listen("unix", path)
+	umask(old)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then it may be another's
+	d := &door{path: path, served: make(chan struct{}), arrived: map[net.Conn]bool{}, left: make(chan struct{}, 1)}
+	d.server = &http.Server{
+		ReadHeaderTimeout: 10 * time.Second,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.arrived[c] = true
+			return context.WithValue(ctx, connKey{}, c)
+		},
+		ConnState: func(c net.Conn, s http.ConnState) {
+			if s == http.StateClosed || s == http.StateHijacked {
+				d.goOn(c)
+			}
+		},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if c, ok := r.Context().Value(connKey{}).(net.Conn); ok {
+				d.goOn(c)
+			}
+			h.ServeHTTP(w, r)
+		}),
+	}
+	go func() {
+		defer close(d.served)
+		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Warn("the socket stopped", "error", err)
+		}
+	}()
+	return d, nil
+}
+
+func (d *door) goOn(c net.Conn) {
+	d.mu.Lock()
+	delete(d.arrived, c)
+	d.mu.Unlock()
+	select {
+	case d.left <- struct{}{}:
+	default:
+	}
+}
+
+// maxRequest bounds how long closing waits for the requests of others.
+const maxRequest = 10 * time.Minute
+
+// close lets nobody in any more and waits until all who are in have their answers.
+func (d *door) close() error {
+	d.drain()
+	ctx, cancel := context.WithTimeout(context.Background(), maxRequest)
+	defer cancel()
+	err := d.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, d.server.Close())
+	}
+	<-d.served
+	return err
+}
+
+// drain takes the socket away, so that no more connections are made, and waits until
+// the requests of those that were made are at work: a server that is shutting down
+// drops the others. Connections are accepted in the order they were made: once a last
+// one of our own is answered, none is left behind it.
+func (d *door) drain() {
+	gone := d.path + "~"
+	if err := os.Rename(d.path, gone); err != nil {
+		return
+	}
+	defer os.Remove(gone)
+	conn, err := net.DialTimeout("unix", gone, time.Second)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	last, err := http.NewRequest(http.MethodGet, "http://service.local"+api.GetHealth.Path, nil)
+	if err != nil {
+		return
+	}
+	if resp, err := client.Over(conn).RoundTrip(last); err == nil {
+		_ = resp.Body.Close()
+	}
+	patience := time.After(5 * time.Second) // one that sends nothing is not waited for longer
+	for {
+		d.mu.Lock()
+		waiting := len(d.arrived)
+		d.mu.Unlock()
+		if waiting == 0 {
+			return
+		}
+		select {
+		case <-d.left:
+		case <-patience:
+			return
+		}
+	}
+}
