@@ -25,6 +25,9 @@ type person struct {
 
 func newPerson(t *testing.T) *person {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	// Short, since the socket's path is in it.
 	home, err := os.MkdirTemp("", "svc")
 	if err != nil {
