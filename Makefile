@@ -52,11 +52,12 @@ unit:
 	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \
 		go test -timeout 20m $(PACKAGES)
 
-# Once more, without the long tests of one goroutine. The detector needs a C compiler.
+# Once more, where there is more than one goroutine, without the long tests of one. The
+# detector needs a C compiler.
 race:
 	@if command -v cc >/dev/null || command -v gcc >/dev/null; then \
 		tools/section "tests with the race detector" "Run the failing test alone: go test -race -run NAME ./its/package" \
-			go test -race -short -timeout 20m $(PACKAGES); \
+			go test -race -short -timeout 20m $$(tools/concurrent); \
 	else echo; echo "=== no C compiler: the race detector is left out"; fi
 
 bench:

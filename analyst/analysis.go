@@ -101,7 +101,7 @@ func linkAnswers(a *analysis) {
 		}
 		first := strings.ToLower(strings.TrimLeft(a.text[s.start:min(s.end, s.start+12)], " *_|"))
 		switch {
-		case s.answersNo || strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
+		case s.answersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") || strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
 			q.denied = 1<<q.clauses - 1
 			q.question = false
 			q.answersNo = true
@@ -123,6 +123,9 @@ func termsOf(words []word, s stance) []term {
 		for _, b := range l.broader[concept] {
 			out = append(out, term{termID(b), credit * creditBroader, clause})
 		}
+		for _, b := range l.near[concept] {
+			out = append(out, term{termID(b), credit * creditAkin, clause})
+		}
 	}
 	for i, w := range words {
 		if concept, n := l.at(words, i); n > 0 {
@@ -135,14 +138,41 @@ func termsOf(words []word, s stance) []term {
 			add(l.concept(positive), 1, w.clause)
 			continue
 		}
-		if !stopWords[w.text] && len(w.stem) > 1 {
+		if (!stopWords[w.text] || anybody[w.text]) && len(w.stem) > 1 {
 			add(l.concept(w.stem), 1, w.clause)
 		}
 	}
+	particles(words, add)
 	if s.strong {
 		add("enforc", 1, 0) // the concept of "required"
 	}
 	return unique(out)
+}
+
+// anybody are words for people that carry no topic in a statement, and do in a house rule.
+var anybody = wordSet("you we everyone anyone everybody nobody")
+
+// parted are verbs whose second half may stand after their object: "switch the firewall off".
+var parted = map[string]map[string]string{
+	"turn": {"off": "disable", "on": "enable"}, "switch": {"off": "disable", "on": "enable"}, "shut": {"off": "disable", "down": "disable"},
+	"take": {"away": "remove", "off": "remove", "back": "remove"}, "hand": {"in": "return", "back": "return"}, "give": {"back": "return"}, "strike": {"off": "remove"},
+}
+
+const maxParted = 7 // words between the halves
+
+func particles(words []word, add func(concept string, credit float64, clause uint8)) {
+	for i, w := range words {
+		halves := parted[w.stem]
+		if halves == nil {
+			continue
+		}
+		for k := i + 1; k < len(words) && k <= i+maxParted; k++ {
+			if whole := halves[words[k].text]; whole != "" {
+				add(lex().concept(stemOf(whole)), 1, w.clause)
+				break
+			}
+		}
+	}
 }
 
 // unique sorts terms and keeps the best of each concept.
@@ -151,6 +181,24 @@ func unique(terms []term) []term {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(b.credit, a.credit))
 	})
 	return slices.CompactFunc(terms, func(a, b term) bool { return a.id == b.id })
+}
+
+// named are the concepts that sentences of a passage name which deny and announce nothing.
+func (a *analysis) named() []uint64 {
+	var out []uint64
+	for i := range a.sentences {
+		s := &a.sentences[i]
+		if s.denied != 0 || s.plan != "" || s.template != "" || s.question || s.row {
+			continue
+		}
+		for _, t := range s.terms {
+			if t.credit >= creditBroader {
+				out = append(out, t.id)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func lookup(terms []term, id uint64) (term, bool) {

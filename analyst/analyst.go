@@ -17,7 +17,7 @@
 //
 // words is the weighed share of the statement's concepts, with those that the heading
 // or a sentence beside it names; meaning is how far above unrelated texts the two are.
-// From 0.72 a sentence says the statement, from 0.6 nearly, from 0.5 in part, if what
+// From 0.62 a sentence says the statement, from 0.54 nearly, from 0.42 in part, if what
 // the statement is about is there and no word of it is left out that matters. A row of
 // a table needs closeness in meaning as well, since its cells share words by chance. What is
 // denied, planned, conditional, a wish, limited, stale or a blank is told apart
@@ -26,10 +26,10 @@
 // that denies what the rows beside it affirm is a limit, for a person to look at.
 //
 // A control's ratio is the mean of its statements: 1 in full, ¾ nearly, ½ in part or
-// contradicted. It is implemented from 0.52, where half of its statements are said at
+// contradicted. It is implemented from 0.46, where half of its statements are said at
 // least nearly and a fifth in full, no more than a third is missing outright, none is
 // denied, planned, contradicted or only in a template, a policy or procedure asks for
-// it, and a record or a concrete procedure shows it. It is partially implemented from 0.4, or where two statements are nearly
+// it, and a record or a concrete procedure shows it. It is partially implemented from 0.3, or where two statements are nearly
 // said and one in full, if a passage about the control's own subject is among them. It is not implemented
 // where statements are denied and what else is said doesn't outweigh them.
 //
@@ -45,7 +45,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/3"
+const Rules = "builtin/4"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {
@@ -73,9 +73,9 @@ type Finder interface {
 type Options struct {
 	// Today is the day of the judgement. Empty: nothing is called stale and no date is past.
 	Today api.Date
-	// TopK is how many passages are looked at for each statement; 0 for 12.
+	// TopK is how many passages are looked at for each statement; 0 for 20.
 	TopK int
-	// MinScore is the calibrated score from which a passage is looked at; 0 for 0.15.
+	// MinScore is the calibrated score from which a passage is looked at; 0 for 0.03.
 	MinScore float64
 	// Meaning compares sentences with statements beyond their words; nil: words alone decide.
 	Meaning *Meaning
@@ -91,10 +91,10 @@ type Meaning struct {
 
 func (o Options) withDefaults() Options {
 	if o.TopK <= 0 {
-		o.TopK = 12
+		o.TopK = 20
 	}
 	if o.MinScore <= 0 {
-		o.MinScore = 0.15
+		o.MinScore = 0.03
 	}
 	return o
 }

@@ -52,6 +52,11 @@ var (
 	stepWords  = regexp.MustCompile(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)
 )
 
+// fileWords is a file name as words.
+func fileWords(name string) string {
+	return strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ").Replace(name)
+}
+
 // Category guesses what kind of document it is: from its name first, since people
 // name documents by their kind, then from its text. It is one of Categories.
 func Category(filename, title, text string) string {
@@ -69,7 +74,7 @@ func Category(filename, title, text string) string {
 	if i := strings.LastIndexByte(base, '.'); i > 0 {
 		stem, ext = base[:i], strings.ToLower(base[i:])
 	}
-	clean := strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ").Replace
+	clean := fileWords
 	for _, name := range []string{clean(title), clean(stem)} {
 		// "Log management policy" is a policy: a kind at the end of the name wins.
 		best, bestAt := "", -1

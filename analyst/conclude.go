@@ -12,6 +12,13 @@ import (
 
 // credit is what a verdict is worth in the ratio.
 func (f *found) credit() float64 {
+	if !f.about {
+		return offTopic * f.full()
+	}
+	return f.full()
+}
+
+func (f *found) full() float64 {
 	switch {
 	case f.verdict == covered:
 		return 1
@@ -28,7 +35,7 @@ func (f *found) credit() float64 {
 const (
 	mostOf   = 0.5
 	fullOf   = 0.2
-	doneFrom = 0.52
+	doneFrom = 0.46
 	noneOf   = 0.34 // no more than this share of them may be missing outright
 )
 
@@ -38,7 +45,13 @@ func atLeast(share float64, n int) int { return int(math.Ceil(share*float64(n) -
 const (
 	strongFrom  = 0.8
 	partialFrom = 0.4
-	someFrom    = 0.4 // below this, with less than two statements nearly said, a hit is no evidence of the control
+)
+
+const (
+	offTopic   = 0.6 // what a statement is worth that is said by passages about something else
+	aboutTopic = 0.34
+	aboutCover = 0.66
+	someFrom   = 0.3 // below this, with less than two statements nearly said, a hit is no evidence of the control
 )
 
 func coverageOf(ratio float64) api.EvidenceCoverage {
@@ -108,7 +121,7 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 	asksOperation := asksForOperation(c, all)
 	bearing := n[covered] + n[partial] + n[conflicting]
 	switch {
-	case about > 0 && (j.Ratio >= someFrom || n[covered] > 0 && strong > 1):
+	case about > 0 && total >= float64(n[denied]) && (j.Ratio >= someFrom || n[covered] > 0 && strong > 1):
 		j.Implementation, j.Reason = api.PartiallyImplemented, ""
 		clean := n[denied]+n[conflicting]+n[plannedOnly]+n[template] == 0
 		switch {
@@ -215,7 +228,7 @@ func (f *found) weigh(s *Session) {
 			continue
 		}
 		f.strong = f.strong || f.verdict == covered || f.verdict == partial && r.strong
-		f.about = f.about || r.match.topic >= minTopic && r.cover >= saysMost
+		f.about = f.about || r.match.topic >= aboutTopic && r.cover >= aboutCover
 		cur := &r.from.sentences[r.at]
 		record := r.from.isRecord() || r.happened && !cur.strong
 		if record && s.fresh(r.from, cur) {

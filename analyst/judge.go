@@ -47,6 +47,11 @@ func (s *Session) Judge(ctx context.Context, c api.Control) (Judgement, error) {
 		}
 		all = append(all, f)
 	}
+	no, plan, err := s.subject(ctx, c)
+	if err != nil {
+		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
+	}
+	applySubject(all, no, plan)
 	return s.conclude(c, all), nil
 }
 
@@ -106,7 +111,7 @@ func affirmsLike(d demand, c *candidate, r *reading) bool {
 		if !cur.row || cur.denied != 0 || cur.plan != "" || cur.template != "" || cur.question || cur.instruction {
 			continue
 		}
-		if d.against([]*sentence{cur}, c.beside(i), c.context).cover >= r.match.cover-0.1 {
+		if d.against([]*sentence{cur}, c.beside(i), c.around).cover >= r.match.cover-0.1 {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package analyst
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,6 +17,7 @@ type lexicon struct {
 	// phrases by their first stem, longest first.
 	phrases map[string][]phrase
 	broader map[string][]string // concept → what it is a kind of
+	near    map[string][]string // concept → what may be meant by it, given the rest of the sentence
 	weight  map[string]float64  // of concepts that tell less than others
 	action  map[string]bool     // concepts that say what is done
 }
@@ -33,6 +35,7 @@ const (
 	weightCommon  = 0.6
 	weightPlain   = 1.0
 	creditBroader = 0.85 // a sentence that names one kind of what the statement names
+	creditAkin    = 0.7  // a word that may mean what the statement names
 	creditContext = 0.75 // a term that only the headings or the title hold
 )
 
@@ -40,6 +43,7 @@ var lex = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
 		phrases: make(map[string][]phrase),
 		broader: make(map[string][]string),
+		near:    make(map[string][]string),
 		weight:  make(map[string]float64),
 		action:  make(map[string]bool),
 	}
@@ -70,6 +74,22 @@ var lex = sync.OnceValue(func() *lexicon {
 			for n := range strings.SplitSeq(narrow, "|") {
 				for w := range strings.SplitSeq(wide, "|") {
 					l.broader[l.concept(key(n))] = append(l.broader[l.concept(key(n))], l.concept(key(w)))
+				}
+			}
+		case section == "near":
+			var group []string
+			for v := range strings.SplitSeq(line, "|") {
+				k := key(v)
+				c := l.concept(k)
+				if c == k && strings.Contains(k, " ") { // a phrase of its own
+					stems := strings.Split(k, " ")
+					l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{stems, k})
+				}
+				group = append(group, c)
+			}
+			for _, c := range group[1:] {
+				if c != group[0] && !slices.Contains(l.near[c], group[0]) {
+					l.near[c] = append(l.near[c], group[0])
 				}
 			}
 		case section == "general" || section == "common":

@@ -28,7 +28,7 @@ func twoSubjects(_ context.Context, texts []string) ([][]float32, error) {
 func TestMeaningCountsBesideWords(t *testing.T) {
 	c := control("Leaving", "Accounts of leavers are disabled on the last working day.")
 	for _, tc := range []struct{ name, text, with, without string }{
-		{"said otherwise", "The directory disables the identity at 18:00 on the last day.", covered, missing},
+		{"said otherwise", "The directory disables the identity at 18:00 on the last day.", covered, partial},
 		{"close in meaning, denied", "Accounts are not disabled on the last day.", denied, denied},
 		{"close in meaning, planned", "From Q3 2027 the directory will be introduced that disables accounts on the last day.", plannedOnly, plannedOnly},
 		{"of something else", "The water is drained before winter by the caretaker.", missing, missing},
@@ -82,8 +82,8 @@ func TestRowsStandAlone(t *testing.T) {
 // A heading in the passage gives the sentences under it their subject.
 func TestHeadingInThePassage(t *testing.T) {
 	c := control("Backups", "Backups of databases are encrypted.")
-	under := judge(t, c, policy("Backup of databases\nCopies are encrypted with AES-256 by the storage team."))
-	alone := judge(t, c, policy("Copies are encrypted with AES-256 by the storage team."))
+	under := judge(t, c, policy("Backup of databases\nFiles are encrypted with AES-256 by the storage team."))
+	alone := judge(t, c, policy("Files are encrypted with AES-256 by the storage team."))
 	if under.Statements[0].Score <= alone.Statements[0].Score {
 		t.Errorf("under its heading %.2f, alone %.2f", under.Statements[0].Score, alone.Statements[0].Score)
 	}

@@ -36,9 +36,18 @@ func (d demand) enough() float64 {
 // creditNear is for a thing that only the sentences beside the window name.
 const creditNear = 0.6
 
-// against measures d against one or two sentences, below the headings of context and
-// beside the sentences of near.
-func (d demand) against(window, near []*sentence, context []uint64) match {
+// creditPassage is for a thing that the passage names somewhere else.
+const creditPassage = 0.4
+
+// surroundings are sorted concepts that a sentence stands among.
+type surroundings struct {
+	headings []uint64 // above it, and the document's title
+	passage  []uint64 // in any sentence of its passage that denies and announces nothing
+}
+
+// against measures d against one or two sentences, among surroundings and beside the
+// sentences of near.
+func (d demand) against(window, near []*sentence, around surroundings) match {
 	var m match
 	if d.total == 0 {
 		return m
@@ -77,7 +86,11 @@ func (d demand) against(window, near []*sentence, context []uint64) match {
 			got += a.weight * best
 			continue
 		}
-		if credit := a.around(near, context); credit > 0 && !a.action && (d.paper || !documentNouns()[a.id]) {
+		credit := a.around(near, around.headings)
+		if _, named := slices.BinarySearch(around.passage, a.id); credit == 0 && named {
+			credit = creditPassage
+		}
+		if credit > 0 && !a.action && (d.paper || !documentNouns()[a.id]) {
 			got += a.weight * credit
 			continue
 		}

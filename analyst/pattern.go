@@ -12,7 +12,7 @@ const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|estab
 
 var (
 	planPattern = regexp.MustCompile(`(?i)\b(?:` +
-		`will (?:\w+ly )?(?:soon )?(?:be )?(?:implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
+		`road ?map item|will (?:\w+ly )?(?:soon )?(?:be )?(?:fitted|built|bought|implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
 		`shall be (?:implemented|introduced|rolled out|deployed) (?:by|in|during) |` +
 		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
 		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|aims?|proposes?) to |` +
@@ -20,12 +20,16 @@ var (
 		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + months + `)|(?:on|in) (?:the|our) roadmap|` +
 		`to be (?:implemented|introduced|rolled out|deployed|established|developed|purchased|completed by|done)|` +
 		`going to (?:implement|introduce|deploy|roll|establish|adopt|develop|buy)|next (?:year|quarter|fiscal year|budget)|` +
-		`(?:target|planned|expected|due|go-live) date:? )`)
+		`(?:target|planned|expected|due|go-live) date:? |(?:has|have) been (?:proposed|suggested|scheduled)\b|(?:is|are) (?:proposed|scheduled to|expected (?:to|in|by)|going to)\b|not (?:yet )?started\b|(?:on|in) (?:the|our|a) backlog|` +
+		`(?:under|being) (?:consideration|considered|evaluated|discussed)\b|(?:we|team|it|they) (?:are|is) (?:evaluating|considering|exploring|looking into|discussing)\b|(?:would|'d|’d) like to\b|hopes? to\b|in (?:the )?future,? |budget (?:is )?pending|` +
+		`(?:is|are) to (?:be (?:divided|introduced|bought|written|set up|assessed|monitored|moved|replaced)|monitor|watch|send|provide) .{0,80}\b(?:20\d\d|next|q[1-4])|want(?:s)? to (?:have|introduce|buy|set up|start|build)|(?:explore|investigate) whether\b|first draft\b)`)
 	statusPlan = regexp.MustCompile(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not started|in progress|pending|to ?do|ongoing|scheduled|0 ?%)`)
 	statusNo   = regexp.MustCompile(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no\b|not |none\b|missing|fail|absent|disabled|non-?complian|n\b|inactive|off\b|expired|overdue)`)
 	statusYes  = regexp.MustCompile(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
 
 	byDate = regexp.MustCompile(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
+
+	nextReview = regexp.MustCompile(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
 
 	templatePattern = regexp.MustCompile(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,80}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
 	limitPattern    = regexp.MustCompile(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:few|number of|subset)|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|[1-9]?\d ?% of)`)
@@ -53,7 +57,8 @@ const (
 
 var triggers = triggerWords(map[int]string{
 	forPlan: `will shall planned plan plans foreseen envisaged intended intends intend roadmap development construction progress preparation being
-		expects expect aims aim proposes propose scheduled going next target expected due live implemented introduced rolled deployed established
+		start started considered consideration evaluated evaluating considering exploring looking discussing discussed proposed suggested backlog like hope hopes future pending to want wants explore investigate draft
+		fitted built bought roadmap item expects expect aims aim proposes propose scheduled going next target expected due live implemented introduced rolled deployed established
 		developed purchased completed done`,
 	forTemplate: `tbd tbc todo fixme lorem your acme defined determined confirmed decided specified completed added written agreed`,
 	forLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
@@ -143,10 +148,11 @@ func readPlan(s *stance, text string, words []word, year, may int) {
 	}
 	if s.plan == "" && strings.ContainsAny(text, ":=|") {
 		s.plan = statusPlan.FindString(text)
+		s.backward = s.backward || s.plan != "" && len(words) <= 4 // "Status: not started." after what it is of
 	}
 	if s.plan == "" && year > 0 && strings.Contains(text, "20") {
 		// A rule may name a past date from which it holds; only what lies ahead is a plan.
-		if m := byDate.FindStringSubmatch(text); m != nil {
+		if m := byDate.FindStringSubmatch(text); m != nil && !nextReview.MatchString(text) {
 			if y, err := strconv.Atoi(m[1]); err == nil && (y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
 				s.plan = m[0]
 			}

@@ -43,7 +43,9 @@ type passageKey struct{ text, title, file, category, headings string }
 type prepared struct {
 	*analysis
 	context  []uint64 // sorted concepts of title and headings
+	around   surroundings
 	category string
+	listed   string      // the name of the list of plans that it stands in
 	vectors  [][]float32 // two for each sentence; none without an embedder
 }
 
@@ -98,7 +100,8 @@ func (s *Session) prepare(ctx context.Context, p Passage) (*prepared, error) {
 	if c.category == "" {
 		c.category = Category(p.Filename, p.DocumentTitle, p.Text)
 	}
-	c.context = contextTerms(p, c.category)
+	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
+	c.around = surroundings{c.context, c.named()}
 	if err := s.embed(ctx, p, c); err != nil {
 		return nil, err
 	}

@@ -78,6 +78,7 @@ func read(text string, words []word, year int) stance {
 	s.row = isRow(text)
 	s.pronoun = pronouns[words[0].text]
 	readNegation(&s, words)
+	relate(&s, words)
 	readModality(&s, words)
 	labels := spreadDenial(&s, text, words)
 	readPatterns(&s, text, words, year)
@@ -215,6 +216,17 @@ func readNegation(s *stance, words []word) {
 		if n >= 2 && s.denied&(1<<c) != 0 && !clauseHas(words, uint8(c), "yet", "neither", "none") {
 			s.denied &^= 1 << c
 			s.prohibited |= 1 << c
+		}
+	}
+}
+
+// relate lets a relative clause share the denial of what it describes: "there is no
+// server to which logs are sent".
+func relate(s *stance, words []word) {
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		if (w.text == "which" || w.text == "who" || w.text == "whom" || w.text == "whose") && w.clause > 0 && words[i-1].clause != w.clause && s.denied&(1<<(w.clause-1)) != 0 {
+			s.denied |= 1 << w.clause
 		}
 	}
 }

@@ -21,15 +21,15 @@ const (
 
 // Where a sentence begins to say a statement.
 const (
-	saysIt    = 0.72 // cover from which a sentence says it
-	saysMost  = 0.6  // nearly all of it
-	saysPart  = 0.5
-	speaksOf  = 0.48 // cover from which a denial or plan is about it
+	saysIt    = 0.62 // cover from which a sentence says it
+	saysMost  = 0.54 // nearly all of it
+	saysPart  = 0.42
+	speaksOf  = 0.38 // cover from which a denial or plan is about it
 	deniesIt  = 0.58 // cover from which a denial counts
-	ownShare  = 0.45 // share of the demand that the sentence itself must hold
-	minOwn    = 0.9  // weight the sentence itself must hold, so that headings alone never cover
-	minTopic  = 0.34 // share of the control's title, unless the statement stands by itself
-	standAlon = 3.0  // distinct weight that needs no topic
+	ownShare  = 0.38 // share of the demand that the sentence itself must hold
+	minOwn    = 0.7  // weight the sentence itself must hold, so that headings alone never cover
+	minTopic  = 0.2  // share of the control's title, unless the statement stands by itself
+	standAlon = 2.2  // distinct weight that needs no topic
 	rowSense  = 0.3  // closeness that a row needs, whose cells are no sentence
 	sameThing = 0.6  // closeness from which words that are missing may be said otherwise
 	meaning   = 0.12 // what the best score by meaning adds to cover
@@ -66,18 +66,18 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			window = []*sentence{c.leadOf(cur), cur}
 		}
 		near := c.beside(i)
-		m := d.against(window, near, c.context)
+		m := d.against(window, near, c.around)
 		from := i
 		if i > 0 && m.own > 0 && c.takesUp(i) && (c.sentences[i-1].denied == 0 || d.negative()) {
 			// A sentence that takes up the one before is read with it.
-			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.context); two.cover > m.cover+0.12 && m.own >= 0.5 {
+			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.around); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
 			}
 		}
 		m.sense = s.meaning(d, c, i)
 		m.outright = cur.denied != 0 && d.outright(cur)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
-			m = affirmed(d, window, near, c.context, m)
+			m = affirmed(d, window, near, c.around, m)
 		}
 		if !m.outright && s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
 			continue
@@ -157,7 +157,7 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 		return r, false // what is denied supports nothing
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan := cur.planOf(c, i); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
+		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
@@ -165,7 +165,7 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
-	if plan := cur.planOf(c, i); plan != "" && !d.mentions("plan") {
+	if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && !d.mentions("plan") {
 		return say(plannedOnly, planReason(plan))
 	}
 	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
@@ -271,7 +271,7 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 		return ", as the words before the list say", true
 	}
 	// "MFA is required. This is not yet enforced."
-	if n := i + 1; n < len(c.sentences) && c.sentences[n].backward && c.sentences[n].denied != 0 && !c.sentences[n].item {
+	if n := i + 1; n < len(c.sentences) && !cur.row && c.sentences[n].backward && c.sentences[n].denied != 0 && !c.sentences[n].item {
 		return ", as the next sentence says: " + quoteWords(c.text[c.sentences[n].start:c.sentences[n].end]), true
 	}
 	return "", false
@@ -279,10 +279,10 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 
 // affirmed measures a sentence by the clauses alone that don't deny. Vectors are blind
 // to a "not", so the meaning counts no more than what is left of the words.
-func affirmed(d demand, window, near []*sentence, context []uint64, whole match) match {
+func affirmed(d demand, window, near []*sentence, around surroundings, whole match) match {
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
-	m := d.against(append(slices.Clone(window[:len(window)-1]), &cur), near, context)
+	m := d.against(append(slices.Clone(window[:len(window)-1]), &cur), near, around)
 	if whole.own > 0 {
 		m.sense = whole.sense * min(1, m.own/whole.own)
 	}
@@ -298,7 +298,7 @@ func (s *sentence) planOf(c *candidate, i int) string {
 	if plan := c.leadOf(s).plan; plan != "" {
 		return plan
 	}
-	if n := i + 1; n < len(c.sentences) && c.sentences[n].backward && c.sentences[n].plan != "" && !c.sentences[n].item {
+	if n := i + 1; n < len(c.sentences) && !s.row && c.sentences[n].backward && c.sentences[n].plan != "" && !c.sentences[n].item {
 		return c.sentences[n].plan
 	}
 	return ""

@@ -58,6 +58,9 @@ func joins(text string, i, size int) bool {
 	return unicode.IsLetter(before) && unicode.IsLetter(after)
 }
 
+// stemOf is the stem of one word.
+func stemOf(w string) string { return stem(snowballstem.NewEnv(""), w) }
+
 const maxStemmed = 40 // longer "words" are keys and hashes
 
 func stem(env *snowballstem.Env, w string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/audit"
@@ -57,7 +58,7 @@ func submit[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, 
 	}
 	now := tx.Now()
 	approval := api.Approval{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
-		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedAt: now}
+		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
 	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.versions.Put(tx, by.OrganizationID, v),
 		recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
@@ -78,7 +79,14 @@ func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k k
 		if err != nil {
 			return err
 		}
-		return submit(tx, by, &a, k, &v, check)
+		if err := submit(tx, by, &a, k, &v, check); err != nil {
+			return err
+		}
+		if a.State != k.drafted {
+			return nil // it was drafted ahead of its time, or is mended after it
+		}
+		step, _ := a.State.Next()
+		return move(tx, by, &a, step.To, eventSubmitted, fmt.Sprintf("version %d was submitted for review", k.version(&v).VersionNumber), nil)
 	})
 	return &v, err
 }
@@ -152,6 +160,9 @@ func openGate[V, I any](tx *store.Tx, org string, a *api.Assessment, k kind[V, I
 	if head.ApprovalID != nil {
 		approval = *head.ApprovalID
 	}
+	if head.Status == api.VersionDraft {
+		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is a draft: submit it for review, then an owner or admin has to approve it", head.VersionNumber, k.gate.Title())
+	}
 	if head.Status != api.VersionApproved {
 		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is %s: an owner or admin has to approve it", head.VersionNumber, k.gate.Title(), inWords(head.Status))
 	}
@@ -175,7 +186,7 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.Approvals, by.OrganizationID, in.Paging, store.PageQuery[api.Approval]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
+	return store.SortedList(ctx, s.db, store.Approvals, by.OrganizationID, in.Paging, in.Sort, approvalOrder, store.PageQuery[api.Approval]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
 		Filter: func(p *api.Approval) bool {
 			return (in.Status == "" || p.Status == in.Status) && (in.Gate == "" || p.Gate == in.Gate)
 		}})
@@ -250,9 +261,6 @@ func decide(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalSt
 	if p.Status != api.ApprovalPending {
 		return api.Conflict("this approval is %s already; it is decided once", p.Status)
 	}
-	if err := secondPerson(tx, by, p); err != nil {
-		return err
-	}
 	now := tx.Now()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = verdict, &by.Actor, &now, reason, now
 	a, err := get(tx, by, p.AssessmentID)
@@ -277,13 +285,19 @@ func decide(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalSt
 			ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}}))
 }
 
-func secondPerson(tx *store.Tx, by api.Caller, p *api.Approval) error {
+// secondPerson refuses who has submitted or written what is decided on, where the
+// organization wants another. A person stays the same with each of their keys.
+func secondPerson(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) error {
 	org, err := store.Organizations.Get(tx, by.OrganizationID)
 	if err != nil {
 		return err
 	}
-	if on, _ := org.Settings[requireSecondPerson].(bool); on && p.RequestedBy.ID == by.Actor.ID {
+	switch on, _ := org.Settings[requireSecondPerson].(bool); {
+	case !on:
+	case p.RequestedByUserID == by.UserID || p.RequestedBy.ID == by.Actor.ID:
 		return api.Forbidden("this organization wants a second person to decide; you submitted it yourself")
+	case slices.Contains(authors, by.UserID):
+		return api.Forbidden("this organization wants a second person to decide; you changed lines of it yourself")
 	}
 	return nil
 }
@@ -291,6 +305,10 @@ func secondPerson(tx *store.Tx, by api.Caller, p *api.Approval) error {
 func decideVersion[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, I], p *api.Approval) error {
 	v, err := k.get(tx, by.OrganizationID, p.TargetID)
 	if err != nil {
+		return err
+	}
+	head, word := k.version(&v), "rejected"
+	if err := secondPerson(tx, by, p, head.AuthorIDs); err != nil {
 		return err
 	}
 	items, err := k.itemsOf(tx, by.OrganizationID, p.TargetID)
@@ -304,7 +322,6 @@ func decideVersion[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k k
 	if hash != p.TargetSHA256 {
 		return errStale
 	}
-	head, word := k.version(&v), "rejected"
 	head.UpdatedAt = tx.Now()
 	if p.Status == api.ApprovalApproved {
 		word = "approved"
@@ -319,7 +336,7 @@ func decideVersion[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k k
 			if p.Reason != nil {
 				reason += ": " + *p.Reason
 			}
-			if err := rework(tx, by, a, drafted, "rework", reason); err != nil {
+			if err := rework(tx, by, a, drafted, eventRework, reason); err != nil {
 				return err
 			}
 		}

@@ -57,11 +57,12 @@ func purgeArtifacts(tx *store.Tx, org, assessment string) error {
 }
 
 // ListArtifacts lists the deliverables of an assessment.
-func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.Artifact], error) {
+func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.ArtifactsInput) (*api.List[api.Artifact], error) {
 	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.Artifacts, by.OrganizationID, in.Paging, store.PageQuery[api.Artifact]{Index: "assessment", Prefix: store.K(in.AssessmentID)})
+	return store.List(ctx, s.db, store.Artifacts, by.OrganizationID, in.Paging, store.PageQuery[api.Artifact]{Index: "assessment", Prefix: store.K(in.AssessmentID),
+		Filter: func(a *api.Artifact) bool { return in.Type == "" || a.Type == in.Type }})
 }
 
 // GetArtifact is one deliverable.

@@ -43,12 +43,18 @@ type Service struct {
 	reports  func(context.Context, api.Caller, string) error
 
 	moving moving
+	pages  *store.Memo[any] // of versions' items
 }
+
+// maxPages bounds the pages that are kept; one of 200 items is about a megabyte.
+const maxPages = 32
 
 // New makes the service.
 func New(o Options) *Service {
 	return &Service{db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, reports: o.WriteReports,
-		moving: moving{of: map[string]*sync.Mutex{}}}
+		moving: moving{of: map[string]*sync.Mutex{}},
+		pages: store.NewMemo[any](o.DB, maxPages, store.SoAVersions, store.SoAItems, store.GapVersions, store.Findings,
+			store.MaturityVersions, store.MaturityScores, store.POAMVersions, store.POAMItems)}
 }
 
 // moving lets one transition or draft at a time work on an assessment in this process.
@@ -79,7 +85,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	if err := checkDate("due_date", b.DueDate); err != nil {
 		return nil, err
 	}
-	snap, err := s.catalog.Snapshot(ctx, b.SCFVersionID)
+	snap, own, err := s.catalog.Newest(ctx, by.OrganizationID, b.SCFVersionID)
 	if err != nil {
 		return nil, err
 	}
@@ -95,14 +101,26 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		out = api.Assessment{
 			TenantRecord: tenantRecord(tx, by), Name: name, Description: b.Description, State: api.StateDraft,
-			SCFVersionID: snap.Version().ID, FrameworkIDs: ids, Frameworks: codes, DueDate: b.DueDate, CreatedBy: by.Actor.Name, Revision: 1,
+			SCFVersionID: snap.Version().ID, CustomRevision: own, FrameworkIDs: ids, Frameworks: codes, DueDate: b.DueDate, CreatedBy: by.Actor.Name, Revision: 1,
 		}
-		return errors.Join(store.Assessments.Insert(tx, by.OrganizationID, &out),
+		return errors.Join(ownKept(tx, by, own), store.Assessments.Insert(tx, by.OrganizationID, &out),
 			event(tx, by, &out, "", api.StateDraft, "created", "", nil),
 			audit.Tell(tx, by, audit.Event{Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
 				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes}}))
 	})
 	return &out, err
+}
+
+// ownKept refuses a revision of the organization's own catalog that was dropped since it was read.
+func ownKept(tx *store.Tx, by api.Caller, revision int) error {
+	if revision == 0 {
+		return nil
+	}
+	kept, err := store.CustomCatalogs.Has(tx, by.OrganizationID, int64(revision))
+	if err == nil && !kept {
+		err = api.Conflict("your own frameworks and controls were changed meanwhile; try again")
+	}
+	return err
 }
 
 func tenantRecord(tx *store.Tx, by api.Caller) api.TenantRecord {
@@ -115,6 +133,17 @@ func checkDate(field string, d *api.Date) error {
 	}
 	if _, err := d.Time(); err != nil {
 		return api.Invalid(field, "%v", err)
+	}
+	return nil
+}
+
+// checkAhead refuses what is no date, and a date that has passed: nothing can be due then.
+func (s *Service) checkAhead(field string, d *api.Date) error {
+	if err := checkDate(field, d); err != nil || d == nil {
+		return err
+	}
+	if today := s.today(); *d < today {
+		return api.Invalid(field, "%s has passed; give a date from %s on", *d, today)
 	}
 	return nil
 }
@@ -162,13 +191,12 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInpu
 
 // List lists assessments, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsInput) (*api.List[api.Assessment], error) {
-	if in.State != "" && !in.State.Valid() {
-		return nil, api.Invalid("state", "there is no lifecycle state %q", in.State)
-	}
 	q := strings.ToLower(in.Q)
-	out, err := store.List(ctx, s.db, store.Assessments, by.OrganizationID, in.Paging, store.PageQuery[api.Assessment]{Reverse: true,
+	out, err := store.SortedList(ctx, s.db, store.Assessments, by.OrganizationID, in.Paging, in.Sort, assessmentOrder, store.PageQuery[api.Assessment]{Reverse: true,
 		Filter: func(a *api.Assessment) bool {
-			return (in.State == "" || a.State == in.State) && strings.Contains(strings.ToLower(a.Name), q)
+			return (in.State == "" || a.State == in.State) && (in.Status == "" || (a.State == api.StateClosed) == (in.Status == "closed")) &&
+				(in.Framework == "" || slices.Contains(a.FrameworkIDs, in.Framework) || slices.Contains(a.Frameworks, in.Framework)) &&
+				mentions(q, a.Name, a.Description)
 		}})
 	if err != nil {
 		return nil, err
@@ -229,8 +257,10 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		return nil, err
 	}
 	var ids, codes []string
+	own := a.CustomRevision
 	if refs != nil {
-		snap, err := s.catalog.Snapshot(ctx, a.SCFVersionID)
+		var snap *catalog.Snapshot
+		snap, own, err = s.catalog.Newest(ctx, by.OrganizationID, a.SCFVersionID)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +282,10 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 			if a.State.Reached(api.StateSoADrafted) {
 				return api.Conflict("the frameworks are fixed since the Statement of Applicability was drafted (the assessment is %s)", a.State)
 			}
-			a.FrameworkIDs, a.Frameworks = ids, codes
+			if err := ownKept(tx, by, own); err != nil {
+				return err
+			}
+			a.FrameworkIDs, a.Frameworks, a.CustomRevision = ids, codes, own
 		}
 		set(&a.Name, b.Name)
 		set(&a.Description, b.Description)
@@ -301,6 +334,11 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			},
 			func() error { return purgeBy(tx, store.Reports, org, a.ID, func(r *api.Report) string { return r.ID }) },
 			func() error { return purgeArtifacts(tx, org, a.ID) },
+			func() error { return purgeAgentRuns(tx, org, a.ID) },
+			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },
+			func() error {
+				return purgeBy(tx, store.WorkflowRuns, org, a.ID, func(r *store.WorkflowRun) string { return r.ID })
+			},
 			func() error { _, err := store.LifecycleEvents.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Timeline.DeleteAll(tx, org, a.ID); return err },
 			func() error { return store.Assessments.Delete(tx, org, a.ID) },
@@ -329,6 +367,29 @@ func purgeBy[R any](tx *store.Tx, t *store.TenantTable[R], org, assessment strin
 	}
 	for _, i := range ids {
 		if err := t.Delete(tx, org, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purgeAgentRuns deletes the agent runs on an assessment, with what they did and proposed.
+func purgeAgentRuns(tx *store.Tx, org, assessment string) error {
+	var ids []string
+	for r, err := range store.AgentRuns.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, r.ID)
+	}
+	for _, id := range ids {
+		if _, err := store.AgentSteps.DeleteAll(tx, org, id); err != nil {
+			return err
+		}
+		if _, err := store.AgentOutputs.DeleteAll(tx, org, id); err != nil {
+			return err
+		}
+		if err := store.AgentRuns.Delete(tx, org, id); err != nil {
 			return err
 		}
 	}

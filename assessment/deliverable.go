@@ -1,6 +1,7 @@
 package assessment
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -64,22 +66,29 @@ func (k kind[V, I]) newest(tx *store.Tx, org, assessment string) (v V, ok bool, 
 	return v, false, nil
 }
 
-// approved is the newest approved version; false where there is none.
-func (k kind[V, I]) approved(tx *store.Tx, org, assessment string) (v V, ok bool, err error) {
-	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
-		if err != nil || k.version(&v).Status == api.VersionApproved {
-			return v, err == nil, err
+// approved is the newest approved version; false where there is none. One from before
+// the assessment moved to another catalog is about that other catalog, and does not count.
+func (k kind[V, I]) approved(tx *store.Tx, a *api.Assessment) (v V, ok bool, err error) {
+	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return v, false, err
+		}
+		if a.MigratedAt != nil && k.version(&v).CreatedAt.Before(*a.MigratedAt) {
+			break
+		}
+		if k.version(&v).Status == api.VersionApproved {
+			return v, true, nil
 		}
 	}
 	return v, false, nil
 }
 
 // basis is what the next deliverable builds on: the approved version, else the newest.
-func (k kind[V, I]) basis(tx *store.Tx, org, assessment string) (V, bool, error) {
-	if v, ok, err := k.approved(tx, org, assessment); ok || err != nil {
+func (k kind[V, I]) basis(tx *store.Tx, a *api.Assessment) (V, bool, error) {
+	if v, ok, err := k.approved(tx, a); ok || err != nil {
 		return v, ok, err
 	}
-	return k.newest(tx, org, assessment)
+	return k.newest(tx, a.OrganizationID, a.ID)
 }
 
 func (k kind[V, I]) get(tx *store.Tx, org, id string) (V, error) {
@@ -175,6 +184,8 @@ type draft[I any] struct {
 	method string
 	inputs map[string]string
 	kept   []string
+	// copied: the items are those of the version before, edits and all.
+	copied bool
 }
 
 // add writes the next version with its items and supersedes the unapproved one before it.
@@ -193,7 +204,10 @@ func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[
 	}
 	head := k.version(&v)
 	*head = api.DeliverableVersion{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, VersionNumber: number, Status: api.VersionDraft,
-		CreatedBy: by.Actor.Name, Inputs: d.inputs, Method: d.method, Kept: d.kept}
+		CreatedBy: by.Actor.Name, GeneratedByAgentRunID: agentRun(by), Inputs: d.inputs, Method: d.method, Kept: d.kept}
+	if ok && (d.copied || len(d.kept) > 0) {
+		head.AuthorIDs = slices.Clone(k.version(&old).AuthorIDs)
+	}
 	for n := range d.items {
 		it := k.item(&d.items[n])
 		it.TenantRecord, it.AssessmentID, it.VersionID = tenantRecord(tx, by), a.ID, head.ID
@@ -238,7 +252,7 @@ func (k kind[V, I]) reopen(tx *store.Tx, by api.Caller, a *api.Assessment, v *V,
 		return err
 	}
 	if gate, drafted, ok := a.State.Review(); ok && gate == k.gate {
-		return rework(tx, by, a, drafted, "reopened", why)
+		return rework(tx, by, a, drafted, eventReopened, why)
 	}
 	return nil
 }
@@ -289,6 +303,7 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 			return err
 		}
 		touch(tx, by, k.item(&item), fields)
+		author(k.version(&v), by)
 		if err := errors.Join(k.items.Put(tx, org, &item), k.seal(tx, org, &v)); err != nil {
 			return err
 		}
@@ -301,17 +316,48 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 	return &out, err
 }
 
+// author notes who has written lines of a version by hand.
+func author(head *api.DeliverableVersion, by api.Caller) {
+	if by.UserID != "" && !slices.Contains(head.AuthorIDs, by.UserID) {
+		head.AuthorIDs = append(head.AuthorIDs, by.UserID)
+	}
+}
+
 // touch notes who changed which fields of an item.
 func touch(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	it.Revision++
 	it.UpdatedAt = tx.Now()
 	it.EditedBy = &by.Actor.Name
 	for _, f := range fields {
+		if back, is := strings.CutPrefix(f, handedBack); is {
+			it.EditedFields = slices.DeleteFunc(it.EditedFields, func(e string) bool { return e == back })
+			continue
+		}
 		if !slices.Contains(it.EditedFields, f) {
 			it.EditedFields = append(it.EditedFields, f)
 		}
 	}
 	slices.Sort(it.EditedFields)
+	if len(it.EditedFields) == 0 {
+		it.EditedBy = nil // the rules' again
+	}
+}
+
+// handedBack marks a field that a person gives back to the rules.
+const handedBack = "-"
+
+// handBack notes the edited fields that the next draft is to set again; "all" is each of them.
+func (f *fields) handBack(it *api.Item, names []string) error {
+	if slices.Contains(names, "all") {
+		names = it.EditedFields
+	}
+	for _, name := range names {
+		if !slices.Contains(it.EditedFields, name) {
+			return api.Invalid("reset", "%s of %s was set by the rules; people set: %s", name, it.ControlCode, cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"))
+		}
+		*f = append(*f, handedBack+name)
+	}
+	return nil
 }
 
 // branch copies a decided version into the next one, and returns the copy with
@@ -330,7 +376,7 @@ func (k kind[V, I]) branch(tx *store.Tx, by api.Caller, a *api.Assessment, from 
 		return v, copied, err
 	}
 	at := slices.IndexFunc(items, func(i I) bool { return k.item(&i).ID == k.item(&item).ID })
-	if v, err = k.add(tx, by, a, draft[I]{items: items, method: head.Method, inputs: head.Inputs, kept: head.Kept}); err != nil {
+	if v, err = k.add(tx, by, a, draft[I]{items: items, method: head.Method, inputs: head.Inputs, kept: head.Kept, copied: true}); err != nil {
 		return v, copied, err
 	}
 	return v, items[at], nil
@@ -350,9 +396,30 @@ func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k kind
 	return &v, err
 }
 
-func listItems[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], id string, p api.Paging, keep func(*I) bool) (*api.List[I], error) {
-	if _, err := getVersion(ctx, s, by, k, id); err != nil {
+// listItems is a page of a version's items. asked is all that keep goes by: the page is
+// kept under it, since many read the same few and each is decoded from long records.
+func listItems[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], id string, asked any, p api.Paging, sort string, order []store.SortBy[I], keep func(*I) bool) (*api.List[I], error) {
+	name := fmt.Sprintf("%q %q %q %q %#v %#v", k.items.Name(), by.OrganizationID, id, sort, p, asked)
+	page, err := s.pages.Get(name, func() (any, error) {
+		if _, err := getVersion(ctx, s, by, k, id); err != nil {
+			return nil, err
+		}
+		page, err := store.SortedList(ctx, s.db, k.items, by.OrganizationID, p, sort, order, store.PageQuery[I]{Index: "version", Prefix: store.K(id), Filter: keep})
+		api.NeverNull(page) // whoever reads it afterwards has nothing left to write
+		return page, err
+	})
+	if err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, k.items, by.OrganizationID, p, store.PageQuery[I]{Index: "version", Prefix: store.K(id), Filter: keep})
+	out := *page.(*api.List[I])
+	out.Data = slices.Clone(out.Data)
+	return &out, nil
+}
+
+// agentRun is the run that drafts for a person; nil where the person does.
+func agentRun(by api.Caller) *string {
+	if by.AgentRunID == "" {
+		return nil
+	}
+	return &by.AgentRunID
 }

@@ -19,7 +19,7 @@ import (
 func (s *Service) soaBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.SoAVersion, items []api.SoAItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		var ok bool
-		if v, ok, err = soa.basis(tx, by.OrganizationID, a.ID); err != nil {
+		if v, ok, err = soa.basis(tx, a); err != nil {
 			return err
 		}
 		if !ok {
@@ -44,15 +44,20 @@ func fromSoA(v *api.SoAVersion) map[string]string {
 // draftGap turns every applicable item of the SoA that falls short into a finding.
 // Gaps that people added by hand are kept.
 func (s *Service) draftGap(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
-	snap, err := s.snapshot(ctx, a)
-	if err != nil {
-		return d, err
-	}
 	v, items, err := s.soaBasis(ctx, by, a)
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.Finding]{method: analyst.Rules, inputs: fromSoA(&v)}
+	return s.gapFrom(ctx, by, a, &v, items)
+}
+
+// gapFrom drafts from the items of one SoA version.
+func (s *Service) gapFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.Finding], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	d = draft[api.Finding]{method: analyst.Rules, inputs: fromSoA(v)}
 	for _, i := range items {
 		if !i.Applicability.In() {
 			continue
@@ -187,10 +192,11 @@ func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput
 
 func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
-	return sortedItems(ctx, s, by, gap, id, p, func(i *api.Finding) bool {
+	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
 		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
-			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation)
-	}, WorstFirst)
+			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
+			(f.Result == "" || i.Result == f.Result) && (f.GapType == "" || i.GapType == f.GapType) && (f.Source == "" || i.Source == f.Source)
+	})
 }
 
 // WorstFirst orders findings by severity, then weight, then control.
@@ -202,7 +208,7 @@ func WorstFirst(a, b *api.Finding) int {
 // UpdateFinding changes a finding by a person's hand.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
-	if err := checkDate("due_date", b.DueDate.Value); err != nil {
+	if err := s.checkAhead("due_date", b.DueDate.Value); err != nil {
 		return nil, err
 	}
 	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
@@ -224,7 +230,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 		f.note("owner", b.Owner.Apply(&i.Owner))
 		f.note("note", b.Note.Apply(&i.Note))
 		f.note("due_date", b.DueDate.Apply(&i.DueDate))
-		return f, nil
+		return f, f.handBack(&i.Item, b.Reset)
 	})
 }
 
@@ -244,7 +250,7 @@ func resultOf(st api.Implementation) api.Result {
 // CreateGap adds a gap by hand to the newest version, or begins the first one with it.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
-	if err := checkDate("due_date", b.DueDate); err != nil {
+	if err := s.checkAhead("due_date", b.DueDate); err != nil {
 		return nil, err
 	}
 	a, err := s.read(ctx, by, in.AssessmentID)
@@ -302,12 +308,13 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		case v.Status != api.VersionDraft:
 			var items []api.Finding
 			if items, err = gap.itemsOf(tx, org, v.ID); err == nil {
-				v, err = gap.add(tx, by, &a, draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, kept: v.Kept})
+				v, err = gap.add(tx, by, &a, draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, kept: v.Kept, copied: true})
 			}
 		}
 		if err != nil {
 			return err
 		}
+		author(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
 		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.seal(tx, org, &v)); err != nil {
 			return err
@@ -321,7 +328,7 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 
 // GetGapSummary counts a version.
 func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
-	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}}
+	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}, DeficientMaterial: []string{}, Changes: []api.GapChange{}}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		v, err := gap.get(tx, by.OrganizationID, in.GapVersionID)
 		if err != nil {
@@ -338,6 +345,9 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 			out.ByDomain[f.DomainCode]++
 			out.ByType[f.GapType]++
 		}
+		if err := gapChanges(tx, by.OrganizationID, &v, found, out); err != nil {
+			return err
+		}
 		basis := v.Inputs["soa_version_id"]
 		if basis == "" {
 			return nil
@@ -353,6 +363,13 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		}
 		out.ByResult[api.Met] += max(0, out.Controls-countInCatalog(found))
 		out.CompliancePct, out.ComplianceFormula = analyst.Compliance(items)
+		weights := map[string]int{} // of what falls short; no other weight is asked for
+		for _, f := range found {
+			weights[f.ControlCode] = f.Weight
+		}
+		c := analyst.Conformity(items, func(code string) int { return weights[code] })
+		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Pct, c.Formula
+		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)
 		return nil
 	})
 	return out, err

@@ -37,12 +37,18 @@ func meaning(session *evidence.Session) *analyst.Meaning {
 	return &analyst.Meaning{Embed: session.Embed, Mean: float64(g.Mean), Deviation: float64(g.Deviation)}
 }
 
+// Judging is a session of the rules over the documents of an evidence session.
+func Judging(session *evidence.Session, today api.Date) *analyst.Session {
+	return analyst.NewSession(finder{session}, analyst.Options{Today: today, Meaning: meaning(session)})
+}
+
 // today is the day the rules judge by.
 func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
 
-// snapshot is the catalog version an assessment began with.
+// snapshot is the catalog version an assessment began with, with the organization's own
+// frameworks and controls as they were then.
 func (s *Service) snapshot(ctx context.Context, a *api.Assessment) (*catalog.Snapshot, error) {
-	return s.catalog.Snapshot(ctx, a.SCFVersionID)
+	return s.catalog.For(ctx, a.OrganizationID, a.SCFVersionID, a.CustomRevision)
 }
 
 // eachControl runs work for every control on all cores, in no order; the first error ends it.

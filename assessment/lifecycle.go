@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -21,6 +22,11 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 		return nil, err
 	}
 	to := in.Body.TargetState
+	if submitted, err := s.bySubmission(ctx, &a, to); err != nil {
+		return nil, err
+	} else if submitted {
+		return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
+	}
 	if err := api.CheckMove(a.State, to); err != nil {
 		return nil, err
 	}
@@ -42,12 +48,28 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 				return err
 			}
 		}
-		return move(tx, by, &a, to, "transition", in.Body.Reason, warnings)
+		return move(tx, by, &a, to, eventTransition, in.Body.Reason, warnings)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
+}
+
+// bySubmission tells whether a move that is asked for was made already by submitting
+// the deliverable: who submits and then moves has both.
+func (s *Service) bySubmission(ctx context.Context, a *api.Assessment, to api.State) (made bool, err error) {
+	if a.State != to {
+		return false, nil
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		for e, err := range store.LifecycleEvents.Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+			made = err == nil && e.EventType == eventSubmitted
+			return err
+		}
+		return nil
+	})
+	return made, err
 }
 
 // gatesOf are the gates that must be open for a step: its own, and for closing
@@ -61,6 +83,14 @@ func gatesOf(step api.Move) []api.Gate {
 	}
 	return nil
 }
+
+// The kinds of lifecycle event besides "created".
+const (
+	eventTransition = "transition"
+	eventSubmitted  = "submitted" // the move into review that comes with a submission
+	eventRework     = "rework"    // a rejection
+	eventReopened   = "reopened"  // a change of what was under review
+)
 
 // move writes a change of state with its event.
 func move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string, warnings []string) error {
@@ -86,8 +116,12 @@ func rework(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, 
 }
 
 func event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, kind, reason string, warnings []string) error {
+	var was *api.State
+	if from != "" {
+		was = &from
+	}
 	return store.LifecycleEvents.Insert(tx, by.OrganizationID, &api.LifecycleEvent{
-		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: from, ToState: to, EventType: kind, Actor: by.Actor,
+		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: was, ToState: to, EventType: kind, Actor: by.Actor,
 		Reason: reason, Warnings: warnings, TraceID: by.TraceID,
 	})
 }
@@ -183,19 +217,35 @@ func rejectedWords[V, I any](k kind[V, I], v *V) string {
 }
 
 // ListEvents lists lifecycle events, oldest first.
-func (s *Service) ListEvents(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.LifecycleEvent], error) {
+func (s *Service) ListEvents(ctx context.Context, by api.Caller, in *api.LifecycleEventsInput) (*api.List[api.LifecycleEvent], error) {
+	within, err := in.Holds()
+	if err != nil {
+		return nil, err
+	}
 	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.LifecycleEvents, by.OrganizationID, in.Paging, store.PageQuery[api.LifecycleEvent]{Prefix: store.K(in.AssessmentID)})
+	return store.List(ctx, s.db, store.LifecycleEvents, by.OrganizationID, in.Paging, store.PageQuery[api.LifecycleEvent]{Prefix: store.K(in.AssessmentID),
+		Filter: func(e *api.LifecycleEvent) bool {
+			return (in.EventType == "" || e.EventType == in.EventType) && (in.ToState == "" || e.ToState == in.ToState) && within(e.CreatedAt)
+		}})
 }
 
 // Timeline lists what happened, newest first.
-func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.TimelineEvent], error) {
+func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineInput) (*api.List[api.TimelineEvent], error) {
+	within, err := in.Holds()
+	if err != nil {
+		return nil, err
+	}
+	q := strings.ToLower(in.Q)
 	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{Prefix: store.K(in.AssessmentID), Reverse: true})
+	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{Prefix: store.K(in.AssessmentID), Reverse: true,
+		Filter: func(e *store.TimelineEvent) bool {
+			return audit.Kind(in.Type, e.Type) && audit.By(in.Actor, e.Actor) && (in.ResourceType == "" || e.ResourceType == in.ResourceType) &&
+				mentions(q, e.Summary) && within(e.At)
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +371,7 @@ func (s *Service) newSince(ctx context.Context, by api.Caller, a *api.Assessment
 	}
 	var warnings []string
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := soa.approved(tx, by.OrganizationID, a.ID)
+		v, ok, err := soa.approved(tx, a)
 		if err != nil || !ok {
 			return err
 		}

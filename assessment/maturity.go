@@ -17,11 +17,16 @@ const defaultTarget = 3
 
 // draftMaturity rates every applicable control of the SoA.
 func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
-	snap, err := s.snapshot(ctx, a)
+	v, items, err := s.soaBasis(ctx, by, a)
 	if err != nil {
 		return d, err
 	}
-	v, items, err := s.soaBasis(ctx, by, a)
+	return s.maturityFrom(ctx, by, a, &v, items)
+}
+
+// maturityFrom rates the items of one SoA version.
+func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
+	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
 	}
@@ -29,7 +34,7 @@ func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Asses
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(&v)}
+	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(v)}
 	for _, i := range items {
 		if !i.Applicability.In() {
 			continue
@@ -105,8 +110,9 @@ func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.Maturi
 // ListScores lists a version's scores by control code.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
 	q := strings.ToLower(in.Q)
-	return listItems(ctx, s, by, maturity, in.MaturityVersionID, in.Paging, func(i *api.MaturityScore) bool {
+	return listItems(ctx, s, by, maturity, in.MaturityVersionID, *in, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
 		return about(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
+			(in.Level == "" || fmt.Sprint(i.Level) == in.Level) && (in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
 			mentions(q, i.ControlCode, i.ControlTitle, i.Rationale)
 	})
 }
@@ -136,7 +142,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		assign(&f, "target_level", &i.TargetLevel, b.TargetLevel)
 		assign(&f, "rationale", &i.Rationale, b.Rationale)
 		f.note("note", b.Note.Apply(&i.Note))
-		return f, nil
+		return f, f.handBack(&i.Item, b.Reset)
 	})
 }
 

@@ -3,6 +3,7 @@ package assessment
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 func (s *Service) gapBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.GapVersion, found []api.Finding, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		var ok bool
-		if v, ok, err = gap.basis(tx, by.OrganizationID, a.ID); err != nil {
+		if v, ok, err = gap.basis(tx, a); err != nil {
 			return err
 		}
 		if !ok {
@@ -39,16 +40,22 @@ func fromGap(v *api.GapVersion) map[string]string {
 
 // draftPOAM plans a remediation for every finding that is more than informational.
 func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
-	snap, err := s.snapshot(ctx, a)
-	if err != nil {
-		return d, err
-	}
 	v, found, err := s.gapBasis(ctx, by, a)
 	if err != nil {
 		return d, err
 	}
+	return s.poamFrom(ctx, by, a, &v, found)
+}
+
+// poamFrom plans for the findings of one gap analysis.
+func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.GapVersion, found []api.Finding) (d draft[api.POAMItem], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	found = slices.Clone(found)
 	slices.SortFunc(found, func(a, b api.Finding) int { return WorstFirst(&a, &b) })
-	d = draft[api.POAMItem]{method: analyst.Rules, inputs: fromGap(&v)}
+	d = draft[api.POAMItem]{method: analyst.Rules, inputs: fromGap(v)}
 	for _, f := range found {
 		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {
 			continue
@@ -61,7 +68,7 @@ func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessmen
 		item.Item, item.FindingID = sameControl(f.Item), f.ID
 		d.items = append(d.items, item)
 	}
-	d.items = analyst.Order(d.items)
+	d.items = analyst.Order(analyst.Merge(d.items))
 	return d, carry(ctx, s, by, a, poam, &d, copyRemediation)
 }
 
@@ -110,12 +117,11 @@ func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput)
 
 // ListPOAMItems lists a version's items by priority.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
-	q := strings.ToLower(in.Q)
-	return sortedItems(ctx, s, by, poam, in.POAMVersionID, in.Paging, func(i *api.POAMItem) bool {
-		return about(i.Item, in.Domain, in.ControlCode) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
+	q, today := strings.ToLower(in.Q), s.today()
+	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{*in, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
+		return about(i.Item, in.Domain, "") && (in.ControlCode == "" || analyst.Closes(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
+			(in.Priority == 0 || i.Priority == in.Priority) && (in.Overdue == "" || fmt.Sprint(overdue(i, today)) == in.Overdue) &&
 			owned(in.Owner, i.Owner) && mentions(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
-	}, func(a, b *api.POAMItem) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.POAMCode, b.POAMCode), cmp.Compare(a.ID, b.ID))
 	})
 }
 
@@ -123,7 +129,7 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	b := in.Body
 	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
-		if err := checkDate(name, d); err != nil {
+		if err := s.checkAhead(name, d); err != nil {
 			return nil, err
 		}
 	}
@@ -150,7 +156,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		if i.Status == "risk_accepted" && i.RiskAcceptedUntil == nil {
 			return nil, api.Invalid("risk_accepted_until", "say until when the risk of %s is accepted", i.POAMCode)
 		}
-		return f, nil
+		return f, f.handBack(&i.Item, b.Reset)
 	})
 }
 
@@ -164,44 +170,17 @@ func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.Decide
 	return approveVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
 }
 
+// lapsed tells whether an accepted risk has to be decided anew.
+func lapsed(i *api.POAMItem, today api.Date) bool {
+	return i.Status == "risk_accepted" && i.RiskAcceptedUntil != nil && *i.RiskAcceptedUntil < today
+}
+
 // closedStatus tells whether a remediation needs nothing more.
 func closedStatus(status string) bool {
 	return status == "completed" || status == "cancelled" || status == "risk_accepted"
 }
 
-// GetPOAMSummary counts a version.
-func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMSummary, error) {
-	out := &api.POAMSummary{POAMVersionID: in.POAMVersionID, BySeverity: map[api.Severity]int{}, ByStatus: map[string]int{}, ByEffort: map[string]int{}}
-	today := s.today()
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		if _, err := poam.get(tx, by.OrganizationID, in.POAMVersionID); err != nil {
-			return err
-		}
-		items, err := poam.itemsOf(tx, by.OrganizationID, in.POAMVersionID)
-		for _, i := range items {
-			out.Items++
-			out.BySeverity[i.Severity]++
-			out.ByStatus[i.Status]++
-			out.ByEffort[i.Effort]++
-			if i.Status == "completed" {
-				out.Completed++
-			}
-			if closedStatus(i.Status) {
-				continue
-			}
-			out.Open++
-			if i.DueDate < today {
-				out.Overdue++
-			}
-			due := i.DueDate
-			if out.FirstDue == nil || due < *out.FirstDue {
-				out.FirstDue = &due
-			}
-			if out.LastDue == nil || due > *out.LastDue {
-				out.LastDue = &due
-			}
-		}
-		return err
-	})
-	return out, err
+// overdue tells whether an item should have been done by now and is not.
+func overdue(i *api.POAMItem, today api.Date) bool {
+	return lapsed(i, today) || !closedStatus(i.Status) && i.DueDate < today
 }

@@ -186,7 +186,9 @@ func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action string) error 
 		return err
 	}
 	version := api.DeliverableVersion{TenantRecord: sc.TenantRecord, AssessmentID: sc.AssessmentID, VersionNumber: sc.VersionNumber, Status: sc.Status, ContentSHA256: hash}
-	return errors.Join(store.Scopes.Put(tx, by.OrganizationID, sc), recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
+	// What the version says is kept beside the scope, so that versions can be compared.
+	kept := *sc
+	return errors.Join(store.Scopes.Put(tx, by.OrganizationID, sc), store.ScopeVersions.Put(tx, by.OrganizationID, &kept), recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
 		audit.Tell(tx, by, audit.Event{Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
 			ResourceType: "scope", ResourceID: sc.ID, Data: map[string]any{"version_number": sc.VersionNumber, "content_sha256": hash}}))
 }

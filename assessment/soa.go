@@ -55,6 +55,15 @@ func controlsOf(snap *catalog.Snapshot, a *api.Assessment) ([]api.Control, map[s
 
 // draftSoA drafts a line for every control: applicability by scope, status by evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.SoAItem], err error) {
+	session, err := s.evidence.Open(ctx, by, a.ID)
+	if err != nil {
+		return d, err
+	}
+	return s.soaFromEvidence(ctx, by, a, session)
+}
+
+// soaFromEvidence drafts from the evidence of one session.
+func (s *Service) soaFromEvidence(ctx context.Context, by api.Caller, a *api.Assessment, session *evidence.Session) (d draft[api.SoAItem], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -68,10 +77,6 @@ func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment
 	if err == nil {
 		traits = scope.Traits
 	} else if !api.IsCode(err, api.CodeNotFound) {
-		return d, err
-	}
-	session, err := s.evidence.Open(ctx, by, a.ID)
-	if err != nil {
 		return d, err
 	}
 	d.method = analyst.Rules
@@ -120,6 +125,9 @@ func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, sco
 	if v.SourceSHA256 != nil {
 		out["catalog_sha256"] = *v.SourceSHA256
 	}
+	if a.CustomRevision > 0 {
+		out["custom_catalog"] = fmt.Sprintf("revision %d", a.CustomRevision)
+	}
 	if scope.ID != "" {
 		out["scope"], err = scopeHash(scope)
 	}
@@ -128,7 +136,7 @@ func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, sco
 
 // judgeAll judges every control against the evidence there is in a session.
 func (s *Service) judgeAll(ctx context.Context, session *evidence.Session, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, error) {
-	judge := analyst.NewSession(finder{session}, analyst.Options{Today: s.today(), Meaning: meaning(session)})
+	judge := Judging(session, s.today())
 	owners := map[string]string{}
 	for _, d := range session.Documents {
 		if d.Owner != "" {
@@ -246,9 +254,10 @@ func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (
 // ListSoAItems lists a version's items by control code.
 func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAItemsInput) (*api.List[api.SoAItem], error) {
 	q := strings.ToLower(in.Q)
-	return listItems(ctx, s, by, soa, in.SoAVersionID, in.Paging, func(i *api.SoAItem) bool {
+	return listItems(ctx, s, by, soa, in.SoAVersionID, *in, in.Paging, in.Sort, soaOrder, func(i *api.SoAItem) bool {
 		return about(i.Item, in.Domain, in.ControlCode) && (in.Applicability == "" || i.Applicability == in.Applicability) &&
-			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) &&
+			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) && (in.Status == "" || i.ImplementationStatus == in.Status) &&
+			(in.EvidenceCoverage == "" || i.EvidenceCoverage == in.EvidenceCoverage) &&
 			(in.Framework == "" || len(i.RequirementCodes[in.Framework]) > 0) && owned(in.Owner, i.Owner) &&
 			(in.NeedsReview == "" || fmt.Sprint(i.NeedsReview) == in.NeedsReview) && mentions(q, i.ControlCode, i.ControlTitle, i.Rationale, i.Reason)
 	})
@@ -289,6 +298,9 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		if b.Applicability != nil && b.ImplementationStatus == nil && !i.Applicability.In() {
 			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
 			f.note("implementation_status", true)
+		}
+		if err := f.handBack(&i.Item, b.Reset); err != nil {
+			return nil, err
 		}
 		if b.NeedsReview == nil && len(f) > 0 {
 			i.NeedsReview = false // a person has looked at it

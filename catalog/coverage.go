@@ -97,8 +97,17 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 
 // codesByControl gives each control its requirements of a framework, in order.
 func (s *Snapshot) codesByControl(framework int) [][]int32 {
-	out := make([][]int32, len(s.src.Controls))
-	for _, i := range s.mappingsIn(framework) {
+	mappings := s.mappingsIn(framework)
+	size := make([]int32, len(s.src.Controls))
+	for _, i := range mappings {
+		size[s.src.Mappings[i].Control]++
+	}
+	out, all := make([][]int32, len(s.src.Controls)), make([]int32, 0, len(mappings)) // one piece of memory, cut
+	for c, n := range size {
+		out[c] = all[len(all) : len(all) : len(all)+int(n)]
+		all = all[:len(all)+int(n)]
+	}
+	for _, i := range mappings {
 		m := &s.src.Mappings[i]
 		out[m.Control] = append(out[m.Control], int32(m.Requirement))
 	}

@@ -14,7 +14,7 @@ func Diff(from, to *Snapshot) api.CatalogDiff {
 	d := api.CatalogDiff{
 		FromVersionID: from.meta.ID, FromLabel: from.src.Label, ToVersionID: to.meta.ID, ToLabel: to.src.Label,
 		Added: []api.ControlRef{}, Removed: []api.ControlRef{}, Changed: []api.ControlChange{},
-		FrameworksAdded: []string{}, FrameworksRemoved: []string{},
+		FrameworksAdded: []string{}, FrameworksRemoved: []string{}, FrameworksReplaced: []api.FrameworkEdition{},
 		MappingsGained: []api.MappingChanges{}, MappingsLost: []api.MappingChanges{},
 	}
 	for i := range from.src.Controls {
@@ -46,6 +46,12 @@ func Diff(from, to *Snapshot) api.CatalogDiff {
 	for i := range from.src.Frameworks {
 		if code := from.src.Frameworks[i].Code; !to.owns(code) {
 			d.FrameworksRemoved = append(d.FrameworksRemoved, code)
+			for _, next := range BuiltinAliases().Successors(code) {
+				if to.owns(next) {
+					d.FrameworksReplaced = append(d.FrameworksReplaced, api.FrameworkEdition{FromCode: code, ToCode: next})
+					break
+				}
+			}
 		}
 	}
 	for i := range to.src.Frameworks {

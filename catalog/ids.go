@@ -70,6 +70,7 @@ func parseVersionID(s string) (uuid.UUID, error) {
 // Version is what the caller knows about an imported catalog and its bytes do not hold.
 type Version struct {
 	ID         string // a UUIDv7
+	Root       string // the version whose ids the records have, where it is not this one
 	Status     string // api.CatalogActive or api.CatalogSuperseded; empty means active
 	ImportedAt time.Time
 }

@@ -54,7 +54,7 @@ func asID(ref string) (uuid.UUID, bool) {
 	return id, err == nil
 }
 
-// findControl resolves an id or a code, whatever its letter case.
+// findControl resolves an id or a code, however it is spelled: iac-6 is IAC-06.
 func (s *Snapshot) findControl(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := asID(ref); ok {
@@ -69,6 +69,9 @@ func (s *Snapshot) findControl(ref string) (int, error) {
 		return 0, &NotFound{Kind: "control", Ref: ref}
 	}
 	if i, ok := s.controls[strings.ToUpper(ref)]; ok {
+		return i, nil
+	}
+	if i, ok := s.controls[tidyControl(ref)]; ok {
 		return i, nil
 	}
 	return 0, &NotFound{Kind: "control", Ref: ref, Suggestions: s.nearControls(ref)}
@@ -158,7 +161,7 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 }
 
 // requirementIn resolves a code inside a framework: as written, then loosely, then, for
-// "A.5.1", in the framework that holds its annex.
+// ISO 27001's "A.5.1", in the framework that holds its annex, and 5.1 as A.5.1.
 func (s *Snapshot) requirementIn(f int, code string) (int32, error) {
 	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[LooseCode(code)]} {
 		if in := s.within(f, found); len(in) > 0 {
@@ -166,9 +169,17 @@ func (s *Snapshot) requirementIn(f int, code string) (int32, error) {
 		}
 	}
 	fw := &s.src.Frameworks[f]
-	if fw.Code == iso27001 || slices.Contains(fw.Aliases, iso27001) {
-		if found := s.annex(code); len(found) > 0 {
-			return found[0], nil
+	for clauses := range annexes {
+		if fw.Code != clauses && !slices.Contains(fw.Aliases, clauses) {
+			continue
+		}
+		for _, found := range [][]int32{
+			s.annexOf(clauses, code), s.annexOf(clauses, "A."+code),
+			s.within(f, s.requirementRefs().loose["a."+LooseCode(code)]), // the starter spells the annex out
+		} {
+			if len(found) > 0 {
+				return found[0], nil
+			}
 		}
 	}
 	return 0, &NotFound{Kind: "requirement", Ref: fw.Code + ":" + code}
@@ -176,9 +187,13 @@ func (s *Snapshot) requirementIn(f int, code string) (int32, error) {
 
 // annex finds a control of ISO 27001's Annex A, "A.5.1", where it stands in a column of
 // ISO 27002 as 5.1.
-func (s *Snapshot) annex(code string) []int32 {
-	f, ok := s.frameworks[iso27002]
-	number, annex := strings.CutPrefix(strings.ToUpper(code), "A.")
+func (s *Snapshot) annex(ref string) []int32 {
+	return slices.Concat(s.annexOf(iso27001, ref), s.annexOf(iso27001of2013, ref))
+}
+
+func (s *Snapshot) annexOf(clauses, ref string) []int32 {
+	f, ok := s.frameworks[annexes[clauses]]
+	number, annex := strings.CutPrefix(strings.ToUpper(ref), "A.")
 	if !ok || !annex {
 		return nil
 	}

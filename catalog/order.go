@@ -37,12 +37,13 @@ func Natural(a, b string) int {
 }
 
 // LooseCode is a requirement code without what releases spell differently: letter case,
-// blanks, a leading "Article" or "Art.", brackets for dots, leading zeros. "Art 32(1)(b)"
-// and "Article 32.1(b)" are the same, so are "PM-1" and "PM-01".
+// blanks, a leading "Article", "Section" or §, brackets for dots, leading zeros. "Art
+// 32(1)(b)" and "Article 32.1(b)" are the same, so are "PM-1" and "PM-01".
 func LooseCode(code string) string {
 	s := strings.ToLower(strings.TrimSpace(code))
-	for _, word := range []string{"article", "art.", "art"} {
-		if rest, ok := strings.CutPrefix(s, word); ok && rest != "" && (rest[0] == ' ' || digit(rest[0])) {
+	s = strings.TrimSpace(strings.TrimLeft(s, "§"))
+	for _, word := range []string{"article", "art.", "art", "section", "sec.", "sec"} {
+		if rest, ok := strings.CutPrefix(s, word); ok && rest != "" && (strings.IndexByte(" ([", rest[0]) >= 0 || digit(rest[0])) {
 			s = rest
 			break
 		}

@@ -19,6 +19,41 @@ type ControlFilter struct {
 // Controls lists controls in the source's order. A domain or framework that is not there
 // is an error; a code that is not there is an empty list.
 func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
+	found, err := s.ControlIndexes(f)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Control, len(found))
+	for i, c := range found {
+		out[i] = s.controlList()[c]
+	}
+	return out, nil
+}
+
+// ControlAt is the control with an index of ControlIndexes or RankControls.
+func (s *Snapshot) ControlAt(index int32) api.Control { return s.controlList()[index] }
+
+// ControlIndexes is Controls for who wants a part of them only.
+func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
+	keep, err := s.keep(f)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, k := range keep {
+		n += one(k)
+	}
+	out := make([]int32, 0, n)
+	for i, k := range keep {
+		if k {
+			out = append(out, int32(i))
+		}
+	}
+	return out, nil
+}
+
+// keep marks the controls that a filter lets through.
+func (s *Snapshot) keep(f ControlFilter) ([]bool, error) {
 	keep := make([]bool, len(s.src.Controls))
 	for i := range keep {
 		keep[i] = true
@@ -31,7 +66,7 @@ func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	if f.Code != "" {
 		want, err := s.findControl(f.Code)
 		if err != nil {
-			return []api.Control{}, nil
+			want = -1
 		}
 		narrow(func(i int) bool { return i == want })
 	}
@@ -57,17 +92,7 @@ func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	for _, tag := range f.Tags {
 		narrow(func(i int) bool { return hasTag(&s.src.Controls[i], tag) })
 	}
-	n := 0
-	for _, k := range keep {
-		n += one(k)
-	}
-	all, out := s.controlList(), make([]api.Control, 0, n)
-	for i := range keep {
-		if keep[i] {
-			out = append(out, all[i])
-		}
-	}
-	return out, nil
+	return keep, nil
 }
 
 func hasTag(c *Control, tag string) bool {

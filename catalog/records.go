@@ -67,7 +67,7 @@ func (s *Snapshot) control(i int) api.Control {
 		CompensatingControls: make([]api.CompensatingControl, 0, len(c.Compensating)),
 		Baselines:            list(c.Baselines), SCRMTiers: list(c.SCRMTiers), Traits: list(c.Traits),
 		Tags: list(c.Tags), IsMaterial: c.Weight == 10, IsDeprecated: c.Deprecated(),
-		Errata: list(c.Errata), Extra: pairs(c.Extra),
+		Errata: list(c.Errata), Extra: pairs(c.Extra), IsCustom: c.Owner != "", OrganizationID: opt(c.Owner),
 		CreatedAt: s.meta.ImportedAt, UpdatedAt: s.meta.ImportedAt,
 	}
 	if c.Weight != NoWeight {
@@ -101,6 +101,43 @@ func evidenceRecord(e *EvidenceRequest) api.EvidenceRequest {
 	return api.EvidenceRequest{Code: opt(e.Code), Area: opt(e.Area), Artifact: e.Artifact, Description: opt(e.Description)}
 }
 
+// EvidenceItems lists the evidence requests with the controls they serve.
+func (s *Snapshot) EvidenceItems() []api.EvidenceItem {
+	out := make([]api.EvidenceItem, len(s.src.Evidence))
+	for i := range s.src.Evidence {
+		out[i] = api.EvidenceItem{EvidenceRequest: evidenceRecord(&s.src.Evidence[i]), ControlCodes: []string{}}
+	}
+	for i := range s.src.Controls {
+		for _, e := range s.src.Controls[i].Evidence {
+			out[e].ControlCodes = append(out[e].ControlCodes, s.src.Controls[i].Code)
+		}
+	}
+	return out
+}
+
+// Risks lists the source's risk catalog.
+func (s *Snapshot) Risks() []api.Hazard { return hazardRecords(s.src.Risks) }
+
+// Threats lists the source's threat catalog.
+func (s *Snapshot) Threats() []api.Hazard { return hazardRecords(s.src.Threats) }
+
+func hazardRecords(list []Hazard) []api.Hazard {
+	out := make([]api.Hazard, len(list))
+	for i, h := range list {
+		out[i] = api.Hazard{Code: h.Code, Group: opt(h.Group), Title: h.Title, Description: opt(h.Description), CSFFunction: opt(h.CSFFunction)}
+	}
+	return out
+}
+
+// Principles lists the source's privacy management principles.
+func (s *Snapshot) Principles() []api.Principle {
+	out := make([]api.Principle, len(s.src.Principles))
+	for i, p := range s.src.Principles {
+		out[i] = api.Principle{Number: p.Number, Name: p.Name, Description: opt(p.Description), ControlCodes: list(p.Controls)}
+	}
+	return out
+}
+
 func (s *Snapshot) makeFrameworks() []api.Framework {
 	out := make([]api.Framework, len(s.src.Frameworks))
 	for i := range s.src.Frameworks {
@@ -109,7 +146,7 @@ func (s *Snapshot) makeFrameworks() []api.Framework {
 			ID: s.frameworkIDs[i], VersionID: s.meta.ID, Code: f.Code, Name: f.Name,
 			Publisher: opt(f.Publisher), Jurisdiction: opt(f.Jurisdiction), Title: opt(f.Title),
 			SourceURL: opt(f.SourceURL), Column: opt(f.Column),
-			Aliases: list(f.Aliases), Includes: list(f.Includes),
+			Aliases: list(f.Aliases), Includes: list(f.Includes), IsCustom: f.Owner != "", OrganizationID: opt(f.Owner),
 			RequirementCount: len(f.Requirements),
 			MappingCount:     int(s.reqStart[s.base[i+1]] - s.reqStart[s.base[i]]),
 			CreatedAt:        s.meta.ImportedAt, UpdatedAt: s.meta.ImportedAt,

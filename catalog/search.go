@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -91,12 +92,14 @@ type indexer struct {
 }
 
 func (w *indexer) add(text string, weight float32) {
-	w.words.each(text, func(term string) {
+	take := func(term string) {
 		if _, seen := w.counts[term]; !seen {
 			w.order = append(w.order, term)
 		}
 		w.counts[term] += weight
-	})
+	}
+	w.words.each(text, take)
+	w.words.joined(text, take)
 }
 
 func (w *indexer) flush(doc int32) {
@@ -121,18 +124,43 @@ func (w *words) each(text string, yield func(stem string)) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		if len(word) > 64 || stopWords[word] {
+		if len(word) < 2 || len(word) > 64 || stopWords[word] { // a digit alone is of a code
 			continue
 		}
-		stem, known := w.stems[word]
-		if !known {
-			w.env.SetCurrent(word)
-			english.Stem(w.env)
-			stem = w.env.Current()
-			w.stems[strings.Clone(word)] = strings.Clone(stem)
-		}
-		yield(stem)
+		yield(w.stem(word))
 	}
+}
+
+// joined are the compounds of a text in one word: "multifactor" for "multi-factor".
+func (w *words) joined(text string, yield func(stem string)) {
+	for at := strings.IndexByte(text, '-'); at >= 0; {
+		next := strings.IndexByte(text[at+1:], '-')
+		before, after := text[:at], text[at+1:]
+		before = before[strings.LastIndexFunc(before, notLetter)+1:]
+		if end := strings.IndexFunc(after, notLetter); end >= 0 {
+			after = after[:end]
+		}
+		if len(before) > 1 && len(after) > 1 && len(before)+len(after) <= 64 {
+			yield(w.stem(strings.ToLower(before + after)))
+		}
+		if next < 0 {
+			return
+		}
+		at += 1 + next
+	}
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+
+func (w *words) stem(word string) string {
+	stem, known := w.stems[word]
+	if !known {
+		w.env.SetCurrent(word)
+		english.Stem(w.env)
+		stem = w.env.Current()
+		w.stems[strings.Clone(word)] = strings.Clone(stem)
+	}
+	return stem
 }
 
 func (w *words) of(text string) []string {
@@ -153,6 +181,26 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
+// tidyControl writes a control's code as the SCF does where people write it without care:
+// "iac 6" and "IAC6" are IAC-06. It is empty where the text is no such code.
+func tidyControl(text string) string {
+	m := controlSpelling.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return ""
+	}
+	code := strings.ToUpper(m[1]) + "-"
+	if len(m[2]) < 2 {
+		code += "0"
+	}
+	code += m[2]
+	if enhancement := strings.TrimLeft(m[3], "0"); enhancement != "" {
+		code += "." + enhancement
+	}
+	return code
+}
+
+var controlSpelling = regexp.MustCompile(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.(-]+(\d{1,2})\)?)?$`)
+
 const maxQuery = 1000 // bytes of a query that are read
 
 // all are the controls that hold every word of the text, or whose code begins with it.
@@ -160,8 +208,9 @@ func (x *textIndex) all(text string) map[int32]bool {
 	text = text[:min(len(text), maxQuery)]
 	found := map[int32]bool{}
 	if code := strings.ToLower(strings.TrimSpace(text)); len(code) >= 3 {
+		tidy := strings.ToLower(tidyControl(code))
 		for i, c := range x.code {
-			if strings.HasPrefix(c, code) {
+			if strings.HasPrefix(c, code) || tidy != "" && strings.HasPrefix(c, tidy) {
 				found[int32(i)] = true
 			}
 		}
@@ -183,24 +232,63 @@ func (x *textIndex) all(text string) map[int32]bool {
 	return found
 }
 
-// Search ranks controls by the words they share with a text, and finds controls and
-// requirements by code. It answers at most limit hits (50 where limit is not positive),
-// best first; a text without words finds nothing.
+// Search ranks controls and requirements by the words they share with a text, and finds
+// them by code, however it is spelled and with or without the framework before it. It
+// answers at most limit hits (50 where limit is not positive), best first; a text without
+// words finds nothing.
 func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	if limit <= 0 {
 		limit = 50
 	}
+	ranked := s.ranked(text)
+	out := []api.CatalogHit{}
+	for _, r := range ranked[:min(limit, len(ranked))] {
+		out = append(out, s.hit(r.doc, math.Round(r.score*1e4)/1e4))
+	}
+	return out
+}
+
+// RankControls lists the controls that the filter's query finds, best first: by their own
+// words and through the requirements that they answer. The other fields narrow.
+func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
+	query := f.Query
+	f.Query = ""
+	left, err := s.keep(f)
+	if err != nil {
+		return nil, err
+	}
+	out := []int32{}
+	take := func(c int32) {
+		if left[c] {
+			left[c] = false
+			out = append(out, c)
+		}
+	}
+	controls := int32(len(s.src.Controls))
+	for _, r := range s.ranked(query) {
+		if r.doc < controls {
+			take(r.doc)
+			continue
+		}
+		for _, m := range s.mappingsOf(r.doc - controls) {
+			take(int32(s.src.Mappings[m].Control))
+		}
+	}
+	return out, nil
+}
+
+type scored struct {
+	doc   int32
+	score float64
+}
+
+// ranked are all documents that a text finds, best first.
+func (s *Snapshot) ranked(text string) []scored {
 	text = strings.TrimSpace(text[:min(len(text), maxQuery)])
 	x := s.text()
 	scores := x.rank(text)
-	if code := LooseCode(text); code != "" {
-		for _, n := range s.requirementRefs().loose[code] {
-			scores[int32(x.controls)+n] = 1
-		}
-	}
-	type scored struct {
-		doc   int32
-		score float64
+	for _, n := range s.byCode(text) {
+		scores[int32(x.controls)+n] = 1
 	}
 	ranked := make([]scored, 0, len(scores))
 	for doc, score := range scores {
@@ -215,9 +303,53 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 		}
 		return int(a.doc - b.doc)
 	})
-	out := []api.CatalogHit{}
-	for _, r := range ranked[:min(limit, len(ranked))] {
-		out = append(out, s.hit(r.doc, math.Round(r.score*1e4)/1e4))
+	return ranked
+}
+
+// byCode finds requirements by a code as people write it: "A.5.17" and "5.17", "iso 27002
+// 5.17", "nis2:21.2(a)".
+func (s *Snapshot) byCode(text string) []int32 {
+	loose := LooseCode(text)
+	if loose == "" {
+		return nil
+	}
+	refs := s.requirementRefs()
+	found := slices.Concat(refs.loose[loose], s.annex(text))
+	if len(found) == 0 && digit(loose[0]) { // ISO 27001's, where Annex A is spelled out
+		for clauses := range annexes {
+			if f, ok := s.frameworks[clauses]; ok {
+				found = append(found, s.within(f, refs.loose["a."+loose])...)
+			}
+		}
+	}
+	const most = 12 // words of "framework code"; a longer text is a question
+	words := strings.Fields(strings.ReplaceAll(text, ":", " "))
+	for i := 1; i < len(words) && len(words) <= most && len(found) == 0; i++ {
+		code := strings.Join(words[i:], " ")
+		if !strings.ContainsAny(code, "0123456789") {
+			break
+		}
+		for _, f := range s.frameworksNamed(strings.Join(words[:i], " ")) {
+			if n, err := s.requirementIn(f, code); err == nil {
+				found = append(found, n)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// frameworksNamed are those that a name could mean.
+func (s *Snapshot) frameworksNamed(name string) []int {
+	slug := Slug(name)
+	if i, ok := s.frameworks[slug]; ok {
+		return []int{i}
+	}
+	var out []int
+	for i := range s.src.Frameworks {
+		if strings.HasPrefix(s.src.Frameworks[i].Code, slug+"-") && len(slug) > 2 {
+			out = append(out, i)
+		}
 	}
 	return out
 }
@@ -243,11 +375,11 @@ func (x *textIndex) rank(text string) map[int32]float64 {
 	for doc := range scores {
 		scores[doc] = 0.9 * scores[doc] / best
 	}
-	code := strings.ToLower(text)
+	code, tidy := strings.ToLower(text), strings.ToLower(tidyControl(text))
 	for i, c := range x.code {
-		if c == code {
+		if c == code || c == tidy {
 			scores[int32(i)] = 1
-		} else if len(code) >= 3 && strings.HasPrefix(c, code) {
+		} else if len(code) >= 3 && strings.HasPrefix(c, code) || tidy != "" && strings.HasPrefix(c, tidy) {
 			scores[int32(i)] = 0.95
 		}
 	}

@@ -15,7 +15,12 @@ func Collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
 const (
 	iso27001 = "iso-27001-2022"
 	iso27002 = "iso-27002-2022"
+
+	iso27001of2013 = "iso-27001-2013"
 )
+
+// annexes are the standards whose Annex A stands in another column.
+var annexes = map[string]string{iso27001: iso27002, iso27001of2013: "iso-27002-2013"}
 
 // Slug makes a framework's code out of its name or a workbook's header, the same for the
 // spellings that releases used: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
@@ -24,7 +29,7 @@ func Slug(header string) string { return knownSlug(PlainSlug(header)) }
 
 // PlainSlug knows spelling, but no facts about frameworks.
 func PlainSlug(header string) string {
-	s := strings.ToLower(Collapse(header))
+	s := strings.ToLower(Collapse(apostrophes.Replace(header)))
 	for _, rule := range spellings {
 		s = rule.from.ReplaceAllString(s, rule.to)
 	}
@@ -34,8 +39,6 @@ func PlainSlug(header string) string {
 		switch {
 		case r == '.' && i+1 < len(s) && digit(s[i+1]) && unicode.IsDigit(last):
 			b.WriteRune(r) // 4.0.1
-		case r == '\'' || r == '’':
-			continue
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			if last == '-' && b.Len() > 0 {
 				b.WriteByte('-')
@@ -53,6 +56,9 @@ func PlainSlug(header string) string {
 	return slug
 }
 
+// apostrophes stand for nothing: they go before the spellings are looked at.
+var apostrophes = strings.NewReplacer("'", "", "’", "")
+
 type rewrite struct {
 	from *regexp.Regexp
 	to   string
@@ -69,17 +75,22 @@ var spellings = []rewrite{
 	{regexp.MustCompile(`\bsb (\d)`), "sb$1"},                // a senate bill
 }
 
-// knownSlug gives a framework the code it has in every release. Each rule is a fact about
-// what the column of that name holds.
-func knownSlug(slug string) string {
-	for _, rule := range facts {
-		if rule.from.MatchString(slug) {
-			return rule.from.ReplaceAllString(slug, rule.to)
-		}
+// knownSlug gives a framework the code it has in every release.
+func knownSlug(slug string) string { return builtinNamesakes().code(slug).code }
+
+// code is what a plain slug means: by the table, else by the rules below, else itself.
+func (x *namesakes) code(slug string) known {
+	if k, ok := x.find(slug); ok {
+		return k
 	}
-	return slug
+	by := spelled(slug)
+	if k, ok := x.find(by); ok {
+		return k
+	}
+	return known{by, 0}
 }
 
+// facts are those that hold for whatever a release calls the column.
 var facts = []rewrite{
 	{regexp.MustCompile(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
 	{regexp.MustCompile(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
@@ -101,26 +112,46 @@ var facts = []rewrite{
 	{regexp.MustCompile(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
-// AssignCodes gives frameworks their codes, in order, by their headers. Where two headers
-// mean the same framework the first has the known code, the second its plain one; a
-// header that occurs twice gets -2, -3. It also records what is known about ISO 27001:2022, whose
-// Annex A is ISO 27002:2022: where both have a column, an assessment of the first
-// includes the second; where only the controls have one, it answers to both names.
-func AssignCodes(frameworks []Framework) {
-	taken := make(map[string]int, len(frameworks))
+// AssignCodes gives frameworks their codes by their headers, or by their names where they
+// have none; a user's aliases go before those that are built in. Where two headers mean
+// the same framework, the one that stands first in the table of aliases has the code, else
+// the first by column; the other has its plain one, and a header that occurs twice gets
+// -2, -3. It also records what is known about ISO 27001:2022, whose Annex A is ISO
+// 27002:2022: where both have a column, an assessment of the first includes the second;
+// where only the controls have one, it answers to both names.
+func AssignCodes(frameworks []Framework, users *Aliases) {
+	table := builtinNamesakes()
+	if users != nil {
+		table = BuiltinAliases().Merge(users).index()
+	}
+	plain, meant := make([]string, len(frameworks)), make([]known, len(frameworks))
+	best := map[string]int{}
 	for i := range frameworks {
 		header := frameworks[i].Column
 		if header == "" {
 			header = frameworks[i].Name
 		}
-		code := Slug(header)
-		if code == "" {
-			code = "framework"
+		plain[i] = PlainSlug(header)
+		if plain[i] == "" {
+			plain[i] = "framework"
 		}
-		if first, twice := taken[code]; twice && PlainSlug(frameworks[first].Column) != PlainSlug(header) {
-			if plain := PlainSlug(header); plain != "" {
-				code = plain
-			}
+		meant[i] = table.code(plain[i])
+		if first, twice := best[meant[i].code]; !twice || meant[i].rank < meant[first].rank {
+			best[meant[i].code] = i
+		}
+	}
+	taken := make(map[string]int, len(frameworks))
+	for code, i := range best {
+		taken[code] = i
+		frameworks[i].Code = code
+	}
+	for i := range frameworks {
+		if best[meant[i].code] == i {
+			continue
+		}
+		code := meant[i].code
+		if plain[i] != plain[best[code]] {
+			code = plain[i]
 		}
 		free := code
 		for n := 2; ; n++ {

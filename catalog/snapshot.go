@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -47,6 +48,9 @@ type Snapshot struct {
 // contradicts itself: doubled codes, mappings to nothing, a version id that is no UUIDv7.
 func New(src *Source, v Version) (*Snapshot, error) {
 	id, err := parseVersionID(v.ID)
+	if err == nil && v.Root != "" {
+		id, err = parseVersionID(v.Root)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +67,7 @@ func New(src *Source, v Version) (*Snapshot, error) {
 	s.record = api.CatalogVersion{
 		ID: v.ID, Label: src.Label, Status: v.Status, IsStarter: src.IsStarter,
 		SourceFilename: opt(src.Filename), SourceSHA256: opt(src.SHA256),
+		MappingDocuments: []api.MappingDocument{}, FrameworkAliases: []api.FrameworkAlias{},
 		ImportedAt: v.ImportedAt, Counts: src.Counts(), CreatedAt: v.ImportedAt, UpdatedAt: v.ImportedAt,
 	}
 	s.domainList = sync.OnceValue(s.makeDomains)
@@ -109,7 +114,7 @@ func (s *Snapshot) indexNames() error {
 	s.controlIDs = make([]string, len(src.Controls))
 	for i := range src.Controls {
 		c := &src.Controls[i]
-		if !ValidCode(c.Code) {
+		if !ValidCode(c.Code) && (c.Owner == "" || !ValidCustomCode(c.Code)) {
 			return fmt.Errorf("control code %q is not of the form ABC-01 or ABC-01.1", c.Code)
 		}
 		if _, twice := s.controls[c.Code]; twice {
@@ -127,7 +132,7 @@ func (s *Snapshot) indexNames() error {
 			}
 		}
 		s.controls[c.Code] = i
-		s.controlIDs[i] = s.id(kindControl, c.Code).String()
+		s.controlIDs[i] = s.id(kindControl, owned(c.Owner, c.Code)...).String()
 	}
 	s.frameworks = make(map[string]int, len(src.Frameworks))
 	s.frameworkIDs = make([]string, len(src.Frameworks))
@@ -138,7 +143,7 @@ func (s *Snapshot) indexNames() error {
 			return fmt.Errorf("framework code %q is empty or occurs twice", f.Code)
 		}
 		s.frameworks[f.Code] = i
-		s.frameworkIDs[i] = s.id(kindFramework, f.Code).String()
+		s.frameworkIDs[i] = s.id(kindFramework, owned(f.Owner, f.Code)...).String()
 		s.base[i+1] = s.base[i] + int32(len(f.Requirements))
 		seen := make(map[string]bool, len(f.Requirements))
 		for r := range f.Requirements {
@@ -237,7 +242,7 @@ func (s *Snapshot) makeRequirementIDs() []string {
 	for f := range s.src.Frameworks {
 		fw := &s.src.Frameworks[f]
 		for r := range fw.Requirements {
-			ids = append(ids, s.id(kindRequirement, fw.Code, fw.Requirements[r].Code).String())
+			ids = append(ids, s.id(kindRequirement, owned(fw.Owner, fw.Code, fw.Requirements[r].Code)...).String())
 		}
 	}
 	return ids
@@ -254,7 +259,17 @@ func (s *Snapshot) makeRequirementByID() map[uuid.UUID]int32 {
 
 func (s *Snapshot) mappingID(m *Mapping) uuid.UUID {
 	fw := &s.src.Frameworks[m.Framework]
-	return s.id(kindMapping, s.src.Controls[m.Control].Code, fw.Code, fw.Requirements[m.Requirement].Code)
+	c := &s.src.Controls[m.Control]
+	return s.id(kindMapping, owned(cmp.Or(c.Owner, fw.Owner), c.Code, fw.Code, fw.Requirements[m.Requirement].Code)...)
+}
+
+// owned is a natural key of what an organization added: led by its id, so that two
+// organizations never share one.
+func owned(owner string, key ...string) []string {
+	if owner == "" {
+		return key
+	}
+	return append([]string{owner}, key...)
 }
 
 func (s *Snapshot) makeMappingByID() map[uuid.UUID]int32 {

@@ -64,6 +64,8 @@ type Control struct {
 	Tags         []string
 	Errata       []string
 	Extra        []Pair // unknown columns, in column order
+	// Owner is the organization that added the control; empty for the source's own.
+	Owner string
 }
 
 // Domain is the prefix of the control's code. The domain column of a workbook is no key: its spelling varies.
@@ -106,6 +108,8 @@ type Framework struct {
 	// Aliases are further codes that mean this framework; Includes are codes of frameworks assessed with it.
 	Aliases, Includes []string
 	Requirements      []Requirement
+	// Owner is the organization that added the framework; empty for the source's own.
+	Owner string
 }
 
 // Requirement is a code of a framework, distinct in it.

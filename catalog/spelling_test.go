@@ -68,7 +68,7 @@ func TestAssignCodes(t *testing.T) {
 		{Column: "US FedRAMP [moderate]"}, {Column: "US FedRAMP (low)"}, {Column: "US FedRAMP [moderate]"},
 		{Column: "US - CA CCPA"}, {Column: "US - CA CPRA"}, {Column: "???"}, {Column: "ISO 27001 v2022"}, {Column: "ISO 27002 v2022"},
 	}
-	AssignCodes(frameworks)
+	AssignCodes(frameworks, nil)
 	var codes []string
 	for _, f := range frameworks {
 		codes = append(codes, f.Code)
@@ -106,5 +106,20 @@ func TestLooseCode(t *testing.T) {
 		if LooseCode(pair[0]) == LooseCode(pair[1]) {
 			t.Errorf("%q and %q are both %q", pair[0], pair[1], LooseCode(pair[0]))
 		}
+	}
+}
+
+func TestSectionsByAnyName(t *testing.T) {
+	for _, same := range [][]string{
+		{"§ 164.308(a)(1)", "164.308(a)(1)", "§164.308.a.1"}, {"Section 3(1)(b)", "Sec. 3.1.b", "sec 3(1)(b)"}, {"Security 4", "security 4"},
+	} {
+		for _, code := range same {
+			if LooseCode(code) != LooseCode(same[0]) {
+				t.Errorf("%q is %q, %q is %q", same[0], LooseCode(same[0]), code, LooseCode(code))
+			}
+		}
+	}
+	if LooseCode("Security 4") == LooseCode("4") {
+		t.Error("a word was taken for a section")
 	}
 }

@@ -13,8 +13,66 @@ func (a *app) artifact() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "artifact", Short: "Deliverables across their versions, with their hashes",
 		Long: "An artifact is a deliverable across its versions: scope, SoA, gap analysis, maturity,\nPOA&M, reports.", Example: "  service artifact list\n  service artifact show ID",
-	}, a.artifactList(), a.artifactShow())
+	}, a.artifactList(), a.artifactShow(), a.artifactDiff())
 }
+
+// artifactNamed is the id of an artifact by its id or its type in the assessment.
+func (a *app) artifactNamed(cmd *cobra.Command, word string) (string, error) {
+	if uuid.MatchString(word) {
+		return word, nil
+	}
+	one, err := a.assessment(cmd.Context())
+	if err != nil {
+		return "", err
+	}
+	all, err := call(cmd.Context(), a, api.ListArtifacts, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}})
+	if err != nil {
+		return "", err
+	}
+	for _, x := range all.Data {
+		if x.Type == word || nounOf(api.Gate(x.Type)) == word {
+			return x.ID, nil
+		}
+	}
+	return "", advise(stopped("%q has no artifact %q", one.Name, word), "`%s` lists them", a.command("artifact list"))
+}
+
+func (a *app) artifactDiff() *cobra.Command {
+	in := &api.ArtifactDiffInput{}
+	cmd := &cobra.Command{
+		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable", Args: takes(1, 1),
+		Long:    "Tells line by line how two versions differ: + added, - removed, ~ changed. By default\nthe current version is compared with the one before it.",
+		Example: "  service artifact diff soa\n  service artifact diff gap_analysis --from 1 --to 3\n  service artifact diff soa --jq '.lines[].text'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := a.artifactNamed(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			in.ArtifactID = id
+			d, err := call(cmd.Context(), a, api.DiffArtifact, in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(d, func(p *print.Page) {
+				p.Title("%s: version %d → version %d", plain(d.Type), d.FromVersion, d.ToVersion)
+				p.Text("%d added, %d removed, %d changed", d.Added, d.Removed, d.Changed)
+				p.Blank()
+				for _, l := range d.Lines {
+					p.Text("%s", print.Cut(l.Text, diffWidth))
+				}
+				if len(d.Lines) == 0 {
+					p.Text("They say the same.")
+				}
+			})
+		},
+	}
+	cmd.Flags().IntVar(&in.From, "from", 0, "the earlier version (default: the one before --to)")
+	cmd.Flags().IntVar(&in.To, "to", 0, "the later version (default: the current one)")
+	return cmd
+}
+
+// diffWidth is where a line of a diff is cut; -o json has it whole.
+const diffWidth = 240
 
 func (a *app) artifactList() *cobra.Command {
 	return &cobra.Command{
@@ -25,7 +83,7 @@ func (a *app) artifactList() *cobra.Command {
 				return err
 			}
 			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Artifact], error) {
-				return call(cmd.Context(), a, api.ListArtifacts, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+				return call(cmd.Context(), a, api.ListArtifacts, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 			})
 			if err != nil {
 				return err

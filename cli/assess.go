@@ -20,8 +20,8 @@ frameworks. It moves through 22 states; at four gates a person decides
 
 Commands that name no assessment mean the one used last, or the only one there is.`,
 		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n  service assess use \"Acme 2026\"",
-	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(),
-		a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessClose(), a.assessDelete())
+	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(), a.assessExport(),
+		a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrate(), a.assessClose(), a.assessDelete())
 }
 
 // named is the assessment of an optional argument, else the one commands mean.
@@ -163,9 +163,19 @@ func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
 	case st.State == api.StateReportGenerated:
 		p.Command(a.command("report create --template full --format html --out report.html"))
 		p.Command(a.command("assess close"))
+	case len(st.BlockedBy) > 0 && gateAfter(move.To) != "":
+		noun := nounOf(gateAfter(move.To))
+		p.Command(a.command(noun + " edit"))
+		p.Command(a.command(noun + " submit"))
 	default:
 		p.Command(a.command("assess run"))
 	}
+}
+
+// gateAfter is the gate of a state under review; empty for others.
+func gateAfter(s api.State) api.Gate {
+	move, _ := s.Next()
+	return move.Gate
 }
 
 func (a *app) assessSummary() *cobra.Command {
@@ -208,7 +218,7 @@ func (a *app) assessTimeline() *cobra.Command {
 				return err
 			}
 			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.TimelineEvent], error) {
-				return call(cmd.Context(), a, api.GetTimeline, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+				return call(cmd.Context(), a, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 			})
 			if err != nil {
 				return err
@@ -324,6 +334,30 @@ func (a *app) assessClose() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.transition(cmd, string(api.StateClosed), reason) },
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	return cmd
+}
+
+func (a *app) assessExport() *cobra.Command {
+	var out string
+	var force bool
+	cmd := &cobra.Command{
+		Use: "export [ID|NAME]", Short: "Save the assessment as one archive that can be checked anywhere", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: "Saves every version, document, report and decision with the organization's audit trail,\na manifest of hashes and its signature. `service verify` checks it without this service.", Example: "  service assess export --out acme-2026.zip\n  service verify acme-2026.zip",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := a.named(cmd, args)
+			if err != nil {
+				return err
+			}
+			a.progress.Start("export")
+			f, err := call(cmd.Context(), a, api.ExportAssessment, &api.AssessmentInput{AssessmentID: one.ID})
+			if err != nil {
+				return err
+			}
+			return a.saveFile(f, nameFor(out, f.Filename, one.ID+".zip"), force)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "the file to write (default: the assessment's name)")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
 	return cmd
 }
 

@@ -12,8 +12,97 @@ import (
 func (a *app) audit() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "audit", Short: "The audit trail: who did what",
-		Long: "The audit trail is a chain of events per organization; each carries the hash of the\none before, so that none can be taken out unseen.", Example: "  service audit list\n  service audit list --outcome denied",
-	}, a.auditList())
+		Long: "The audit trail is a chain of events per organization; each carries the hash of the\none before, so that none can be taken out unseen.", Example: "  service audit list\n  service audit list --outcome denied\n  service audit verify\n  service audit head > head.json",
+	}, a.auditList(), a.auditVerify(), a.auditHead(), a.auditExport())
+}
+
+func (a *app) auditVerify() *cobra.Command {
+	var file, head string
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Check that no record of the audit trail was changed", Args: takes(0, 0),
+		Long: `Follows the chain from its first record and names the first that was changed, removed,
+inserted or put elsewhere. With --file it checks an export, without a server; with --head
+also that the chain still holds the record of a head that was kept elsewhere.
+Exit code 1 where the chain does not hold.`,
+		Example: "  service audit verify\n  service audit verify --file audit.jsonl --head head.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file != "" {
+				v, err := a.VerifyChain(file, head)
+				if err != nil {
+					return stopped("%w", err)
+				}
+				return a.verdict(v, "")
+			}
+			if head != "" {
+				return usage("--head goes with --file: export the chain first with `%s`", a.command("audit export --out audit.jsonl"))
+			}
+			v, err := call(cmd.Context(), a, api.VerifyAudit, &api.None{})
+			if err != nil {
+				return err
+			}
+			err = a.out.Print(v, func(p *print.Page) {
+				if v.OK {
+					p.Text("The chain holds: %d records, the last with the hash %s.", v.Records, v.Head)
+					return
+				}
+				p.Text("The chain does not hold: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
+				p.Fields(print.Field{Name: "why", Value: v.Problem.Message}, print.Field{Name: "record", Value: v.Problem.RecordID}, print.Field{Name: "records that hold", Value: fmt.Sprint(v.Records)})
+			})
+			if err == nil && !v.OK {
+				err = &failure{code: exitVerdict, err: fmt.Errorf("the audit chain is broken at record %d", v.Problem.Sequence)}
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "check this export instead")
+	cmd.Flags().StringVar(&head, "head", "", "a head that was kept, as `audit head` prints it")
+	return cmd
+}
+
+func (a *app) auditHead() *cobra.Command {
+	return &cobra.Command{
+		Use: "head", Short: "Print the signed end of the audit trail", Args: takes(0, 0),
+		Long: "Prints number and hash of the last record, signed by the installation's key. Kept where\nnobody here can write, it proves later that the trail has stayed what it was.", Example: "  service audit head -o json > head-2026-11.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := call(cmd.Context(), a, api.GetAuditHead, &api.None{})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(h, func(p *print.Page) {
+				p.Fields(print.Field{Name: "record", Value: fmt.Sprint(h.Sequence)}, print.Field{Name: "hash", Value: h.Hash}, print.Field{Name: "written", Value: moment(h.At)},
+					print.Field{Name: "key", Value: h.KeyID}, print.Field{Name: "public key", Value: h.PublicKey}, print.Field{Name: "signature", Value: h.Signature})
+			})
+		},
+	}
+}
+
+func (a *app) auditExport() *cobra.Command {
+	var in api.AuditExportInput
+	var out string
+	var force bool
+	cmd := &cobra.Command{
+		Use: "export", Short: "Save the audit trail as JSON lines", Args: takes(0, 0),
+		Long: "Saves audit events as JSON lines, oldest first. Without filters it is the whole chain,\nwhich `service audit verify --file` checks. --out - prints them.", Example: "  service audit export --out audit.jsonl\n  service audit export --outcome denied --out -",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
+				return err
+			}
+			f, err := call(cmd.Context(), a, api.ExportAudit, &in)
+			if err != nil {
+				return err
+			}
+			return a.saveFile(f, out, force)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&out, "out", "audit.jsonl", "the file to write; - prints")
+	f.BoolVar(&force, "force", false, "overwrite the file")
+	f.StringVar(&in.Action, "action", "", "only this action")
+	f.StringVar(&in.ResourceType, "resource-type", "", "only about this kind of record")
+	f.StringVar(&in.ResourceID, "resource", "", "only about the record with this id")
+	f.StringVar(&in.ActorID, "actor", "", "only by the actor with this id")
+	f.StringVar(&in.Outcome, "outcome", "", "only success, denied or failure")
+	return cmd
 }
 
 func (a *app) auditList() *cobra.Command {

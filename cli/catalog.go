@@ -21,7 +21,7 @@ func (a *app) catalog() *cobra.Command {
 control answers which requirement. A small one is built in; the whole SCF is imported
 from its workbook, which is free at securecontrolsframework.com.`,
 		Example: "  service catalog import 'secure-controls-framework-2026-1-1.xlsx'\n  service catalog show IAC-06\n  service catalog frameworks --query iso\n  service catalog crosswalk iso-27001-2022 nist-csf-2.0",
-	}, a.catalogImport(), a.catalogRuns(), a.catalogVersions(), a.catalogDomains(&version), a.catalogControls(&version), a.catalogShow(&version), a.catalogSearch(&version),
+	}, a.catalogImport(), a.catalogImportSTRM(&version), a.catalogExport(&version), a.catalogDiff(), a.catalogRuns(), a.catalogVersions(), a.catalogEvidence(&version), a.catalogHazards(&version, "risks"), a.catalogHazards(&version, "threats"), a.catalogPrinciples(&version), a.catalogRequirement(&version), a.catalogDomains(&version), a.catalogControls(&version), a.catalogShow(&version), a.catalogSearch(&version),
 		a.catalogFrameworks(&version), a.catalogRequirements(&version), a.catalogCoverage(&version), a.catalogCrosswalk(&version))
 	cmd.PersistentFlags().StringVar(&version, "version", "", "catalog version, by label or id (default: the active one)")
 	return cmd
@@ -145,14 +145,25 @@ func (a *app) catalogShow(version *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Page(func(p *print.Page) { controlPage(p, c, maps.Data) })
+			names, err := a.hazardNames(cmd.Context(), *version, c)
+			if err != nil {
+				return err
+			}
+			return a.out.Page(func(p *print.Page) {
+				controlPage(p, c, names)
+				controlDetails(p, c)
+				controlMappings(p, maps.Data)
+			})
 		},
 	}
 }
 
-func controlPage(p *print.Page, c *api.Control, maps []api.Mapping) {
+func controlPage(p *print.Page, c *api.Control, names map[string]string) {
 	p.Title("%s  %s", c.Code, c.Title)
 	p.Text("%s", c.Description)
+	if c.IsCustom {
+		p.Text("(a control of your own)")
+	}
 	weight := ""
 	if c.Weight != nil {
 		weight = fmt.Sprint(*c.Weight)
@@ -183,30 +194,20 @@ func controlPage(p *print.Page, c *api.Control, maps []api.Mapping) {
 	section("What is looked at", objectives)
 	section("Evidence to ask for", requests)
 	section("Maturity", levels)
-	section("Risks", c.Risks)
-	section("Threats", c.Threats)
-	codes := api.RequirementCodes{}
-	for _, m := range maps {
-		codes[m.FrameworkCode] = append(codes[m.FrameworkCode], m.RequirementCode)
-	}
-	if len(codes) > 0 {
-		p.Title("Requirements")
-		var fields []print.Field
-		for _, f := range sorted(codes) {
-			fields = append(fields, print.Field{Name: f, Value: strings.Join(codes[f], ", ")})
-		}
-		p.Fields(fields...)
-	}
+	section("Risks", named(c.Risks, names))
+	section("Threats", named(c.Threats, names))
 }
 
 func (a *app) catalogImport() *cobra.Command {
-	var label string
+	var label, aliases string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import the SCF workbook", Args: takes(1, 1),
-		Long: `Imports an SCF workbook (.xlsx) as a new catalog version and makes it the active one.
-It is taken whole or not at all. Assessments keep the version they were made with.
---dry-run tells what would change.`,
+		Use: "import FILE", Short: "Import the SCF workbook, or a catalog as JSON", Args: takes(1, 1),
+		Long: `Imports an SCF workbook (.xlsx), or a catalog as JSON in the service's own format or in
+OSCAL, as a new catalog version and makes it the active one. The file is taken whole or
+not at all. Assessments keep the version they were made with. --dry-run tells what would
+change. --aliases names a YAML file that says which columns of a workbook mean which
+framework; it goes before what the program knows, and is kept with the version.`,
 		Example: "  service catalog import scf-2026.1.1.xlsx --dry-run\n  service catalog import scf.xlsx --label 2026.1.1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
@@ -214,13 +215,17 @@ It is taken whole or not at all. Assessments keep the version they were made wit
 				return stopped("%s can't be read: %w", args[0], reason(err))
 			}
 			defer f.Close()
-			op, word := api.ImportWorkbook, "import"
-			if dry {
-				op, word = api.DryRunWorkbook, "try"
+			table, err := aliasTable(aliases)
+			if err != nil {
+				return err
 			}
-			a.kept = "the catalog is as it was before: a workbook is taken whole or not at all; run the same command again"
+			word := "import"
+			if dry {
+				word = "try"
+			}
+			a.kept = "the catalog is as it was before: a file is taken whole or not at all; run the same command again"
 			a.progress.Start(word + " " + filepath.Base(args[0]))
-			run, err := call(cmd.Context(), a, op, &api.ImportWorkbookInput{File: api.UploadFile{Filename: filepath.Base(args[0]), Content: f}, Label: label})
+			run, err := a.sendCatalog(cmd.Context(), f, label, table, dry)
 			a.progress.Done("")
 			if err != nil {
 				return atWork(err)
@@ -235,6 +240,7 @@ It is taken whole or not at all. Assessments keep the version they were made wit
 		},
 	}
 	cmd.Flags().StringVar(&label, "label", "", "the version's label, as 2026.1.1 (default: as the workbook says)")
+	cmd.Flags().StringVar(&aliases, "aliases", "", "a YAML file of names that mean one framework")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
 	return cmd
 }
@@ -251,20 +257,24 @@ func (a *app) runPage(p *print.Page, r *api.ImportRun) {
 	s := r.Statistics
 	p.Fields(print.Field{Name: "controls", Value: fmt.Sprint(s.Controls)}, print.Field{Name: "domains", Value: fmt.Sprint(s.Domains)}, print.Field{Name: "frameworks", Value: fmt.Sprint(s.Frameworks)},
 		print.Field{Name: "requirements", Value: fmt.Sprint(s.Requirements)}, print.Field{Name: "mappings", Value: fmt.Sprint(s.Mappings)},
-		print.Field{Name: "sheets", Value: fmt.Sprint(s.Sheets)}, print.Field{Name: "columns", Value: fmt.Sprintf("%d, of which %d not known", s.Columns, s.UnknownColumns)},
+		print.Field{Name: "sheets", Value: orNone(s.Sheets)}, print.Field{Name: "columns", Value: columnsOf(s)},
+		print.Field{Name: "objectives", Value: orNone(s.AssessmentObjectives)}, print.Field{Name: "evidence requests", Value: orNone(s.EvidenceRequests)},
 		print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "run", Value: r.ID})
+	mappingDocuments(p, r.Documents)
 	if d := r.Diff; d != nil {
-		c := d.Summary
 		p.Title("Against %s", d.FromLabel)
-		p.Text("controls: %d added, %d removed, %d renamed, %d reworded, %d reweighted, %d as before", c.Added, c.Removed, c.Renamed, c.Reworded, c.Reweighted, c.Unchanged)
-		p.Text("frameworks: %d added, %d removed; mappings: %d gained, %d lost", c.FrameworksAdded, c.FrameworksRemoved, c.MappingsGained, c.MappingsLost)
+		diffSummary(p, d)
 	}
 	if len(r.Warnings) == 0 {
 		return
 	}
 	p.Title("%s", count(len(r.Warnings), "warning", "warnings"))
 	for _, w := range r.Warnings[:min(len(r.Warnings), warningsShown)] {
-		p.Item(0, "%s", joinWords(joinWords(w.Sheet, w.Cell)+":", w.Message))
+		at := joinWords(w.Sheet, w.Cell)
+		if at != "" {
+			at += ":"
+		}
+		p.Item(0, "%s", joinWords(at, w.Message))
 	}
 	if more := len(r.Warnings) - warningsShown; more > 0 {
 		p.Text("and %d more: `%s`", more, a.command("catalog runs "+r.ID+" -o json"))
@@ -283,7 +293,7 @@ func (a *app) catalogRuns() *cobra.Command {
 				return a.out.Print(r, func(p *print.Page) { a.runPage(p, r) })
 			}
 			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ImportRun], error) {
-				return call(cmd.Context(), a, api.ListImportRuns, &p)
+				return call(cmd.Context(), a, api.ListImportRuns, &api.ImportRunsInput{Paging: p})
 			})
 			if err != nil {
 				return err

@@ -6,12 +6,16 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"time"
 
+	"github.com/spf13/viper"
+
+	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/client"
@@ -24,17 +28,55 @@ type Target struct {
 	Server string
 	// Data is the folder of the local store.
 	Data string
-	// Organization is the id of the organization to act in.
+	// Organization is the id, slug or name of the organization to act in.
 	Organization string
-	// Token is an API key.
-	Token string
+	// Token is an API key; Session the secret of a session with the server.
+	Token, Session string
+	// SessionChanged is told where the server begins, renews or ends a session: its
+	// secret, "" where it ended, and until when it is good.
+	SessionChanged func(token string, ends time.Time)
+	// CA is a file of certificate authorities to trust, beside those of the system.
+	CA string
+	// Embedder is the embedding model that the data folder's passages are embedded with beside
+	// the built-in one, ollama/NAME or openai/NAME; EmbedderURL is where it listens.
+	Embedder, EmbedderURL string
+	// InsecureHTTP allows http:// to other machines.
+	InsecureHTTP bool
+	// Waiting is told where the server asked to slow down and that is done.
+	Waiting func(time.Duration)
 }
 
 // Options are what the command line is made of.
 type Options struct {
-	// Connect reaches the engine. It is called at most once, when a command first needs it;
-	// the function it returns is called at the end.
+	// Connect reaches the engine, when a command first needs it; the function it returns is
+	// called at the end. Signing out elsewhere on the way may call it again.
 	Connect func(ctx context.Context, target Target) (*client.Client, func() error, error)
+
+	// ReadPassword asks for a secret without showing what is typed; nil where nobody can be asked.
+	ReadPassword func(ctx context.Context, prompt string) (string, error)
+	// Keyring keeps the secrets of contexts; nil where there is none.
+	Keyring contexts.Ring
+
+	// Serve runs a daemon until ctx ends; ready is called once it answers.
+	Serve func(ctx context.Context, o ServeOptions, ready func(Serving)) error
+	// Running asks who has a data folder open (empty: the usual one); nil where nobody.
+	Running func(ctx context.Context, data string) (*Process, error)
+	// EvalRetrieval measures the search on a benchmark folder; nil where the build can't.
+	EvalRetrieval func(ctx context.Context, o RetrievalOptions) (*RetrievalReport, error)
+	// EvalJudgement measures the rules on labelled documents; nil where the build can't.
+	EvalJudgement func(ctx context.Context, o JudgementOptions) (*JudgementReport, error)
+
+	// VerifyArchive checks an exported archive, VerifyChain an exported audit chain; against
+	// a head that was kept where headPath is not empty.
+	VerifyArchive func(path string) (*Verification, error)
+	VerifyChain   func(path, headPath string) (*Verification, error)
+
+	// EvalAnalyses measures the built-in analyses; nil where the build can't.
+	EvalAnalyses func(ctx context.Context) ([]AnalysisScore, error)
+	// UseModel chooses what answers analyses in a data folder (empty: the usual one);
+	// ModelStatus tells how that stands. nil where the build can't.
+	UseModel    func(ctx context.Context, data, model, server string) (*ModelStatus, error)
+	ModelStatus func(ctx context.Context, data string) (*ModelStatus, error)
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -77,11 +119,18 @@ func Main(ctx context.Context, args []string, o Options) int {
 type app struct {
 	Options
 	flags    flags
+	config   *viper.Viper // flags, variables and file, once joined
 	out      *print.Output
 	progress *print.Progress
 
 	engine     *client.Client
 	disconnect func() error
+	// stdin is Stdin where lines are read from it: all of them through one buffer.
+	stdin *bufio.Reader
+	// context is the one in use; nil on the local data folder or a server named by --server.
+	context *contexts.Context
+	// lost is why there is no telling where to work.
+	lost error
 	// kept says, should the run be interrupted now, what stays and how to go on.
 	kept string
 	// misled is an error met where only help was asked for.
@@ -93,7 +142,19 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 	if a.engine != nil {
 		return a.engine, nil
 	}
-	c, disconnect, err := a.Connect(ctx, a.flags.Target)
+	t, err := a.target()
+	if err != nil {
+		return nil, err
+	}
+	return a.connectTo(ctx, t)
+}
+
+// connectTo reaches the engine at t, for the rest of the run.
+func (a *app) connectTo(ctx context.Context, t Target) (*client.Client, error) {
+	t.Waiting = func(d time.Duration) {
+		a.progress.Say("the server asks to slow down; going on in %d s", int(d.Seconds()))
+	}
+	c, disconnect, err := a.Connect(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -31,14 +31,24 @@ type setting struct {
 
 // settings are all there are. The variable of "server" is SERVICE_SERVER.
 var settings = []setting{
-	{"server", "", "address of the service to use, https://…; without one, the local data folder is used", ""},
-	{"data", "", "folder of the local data", ""},
-	{"org", "", "id of the organization to act in", ""},
-	{"token", "", "API key for --server (better in SERVICE_TOKEN: other users can see flags)", ""},
+	{"context", "", "name of the context to use, or local for the data folder", ""},
+	{"server", "", "address of the service to use, https://…, instead of a context", ""},
+	{"data", "", "folder of the local data, instead of a context", ""},
+	{"org", "", "id, slug or name of the organization to act in", ""},
+	{"token", "", "API key for the server (better in SERVICE_TOKEN: other users can see flags)", ""},
+	{"ca", "", "file of the certificate authority of the server, where it is a private one", ""},
+	{"insecure-http", "", "allow http:// to another machine, for everyone on the way to read", false},
 	{"assessment", "a", "id or name of the assessment (default: the one used last, or the only one)", ""},
 	{"output", "o", "how to print: table, json, yaml or csv", "table"},
 	{"jq", "", "print what this jq expression makes of the JSON", ""},
 	{"quiet", "q", "leave out progress", false},
+}
+
+// unflagged are the settings that come from a variable or the file: they are of the machine,
+// not of a command.
+var unflagged = []struct{ key, usage string }{
+	{"embedder", "ollama/NAME or openai/NAME, beside the built-in one"},
+	{"embedder-url", "where that model listens"},
 }
 
 func addSettings(cmd *cobra.Command) {
@@ -54,26 +64,59 @@ func addSettings(cmd *cobra.Command) {
 	f.String("config", "", "configuration file (default: service/config.yaml in the XDG configuration folder)")
 }
 
-// configure joins flags, SERVICE_* variables and the configuration file, in that order.
+// origin is where a setting's value is from; what comes later stands before what comes earlier.
+type origin int
+
+const (
+	saidNowhere origin = iota
+	saidInFile
+	saidByChoice // the context chosen with `service use`
+	saidInVariable
+	saidInFlag
+)
+
+// variable is the name of a setting's variable.
+func variable(key string) string {
+	return "SERVICE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
+}
+
+// configure joins flags, SERVICE_* variables, the context and the configuration file, in that order.
 func (a *app) configure(cmd *cobra.Command) error {
 	v := viper.New()
 	pf := cmd.Root().PersistentFlags()
-	for _, s := range settings {
-		v.SetDefault(s.key, s.value)
-		if env := a.Env("SERVICE_" + strings.ToUpper(s.key)); env != "" {
-			v.Set(s.key, env)
-		}
-		if fl := pf.Lookup(s.key); fl.Changed {
-			v.Set(s.key, fl.Value.String())
-			if slices.Contains([]string{"server", "data", "org"}, s.key) {
-				a.flags.given = append(a.flags.given, "--"+s.key, fl.Value.String())
-			}
-		}
-	}
 	if err := a.readFile(v, pf.Lookup("config").Value.String()); err != nil {
 		return err
 	}
-	a.flags.Target = Target{Server: v.GetString("server"), Data: v.GetString("data"), Organization: v.GetString("org"), Token: v.GetString("token")}
+	from := map[string]origin{}
+	for _, s := range settings {
+		if v.InConfig(s.key) {
+			from[s.key] = saidInFile
+		}
+		v.SetDefault(s.key, s.value)
+		if env := a.Env(variable(s.key)); env != "" {
+			v.Set(s.key, env)
+			from[s.key] = saidInVariable
+		}
+		if fl := pf.Lookup(s.key); fl.Changed {
+			v.Set(s.key, fl.Value.String())
+			from[s.key] = saidInFlag
+			if slices.Contains([]string{"context", "server", "data", "org", "ca"}, s.key) {
+				a.flags.given = append(a.flags.given, "--"+s.key, fl.Value.String())
+			}
+			if s.key == "insecure-http" {
+				a.flags.given = append(a.flags.given, "--"+s.key)
+			}
+		}
+	}
+	a.flags.Target = Target{Server: v.GetString("server"), Data: v.GetString("data"), Organization: v.GetString("org"), Token: v.GetString("token"),
+		CA: v.GetString("ca"), InsecureHTTP: v.GetBool("insecure-http")}
+	for _, s := range unflagged {
+		if env := a.Env(variable(s.key)); env != "" {
+			v.Set(s.key, env)
+		}
+	}
+	a.flags.Embedder, a.flags.EmbedderURL = v.GetString("embedder"), v.GetString("embedder-url")
+	a.config = v
 	a.flags.assessment, a.flags.quiet = v.GetString("assessment"), v.GetBool("quiet")
 	a.progress.Quiet = a.flags.quiet
 	a.out.Format = v.GetString("output")
@@ -87,7 +130,20 @@ func (a *app) configure(cmd *cobra.Command) error {
 		}
 		a.out.Query = code
 	}
-	return nil
+	if aboutThisMachine(cmd) && from["context"] < saidInVariable {
+		return nil
+	}
+	return a.chooseTarget(v.GetString("context"), from)
+}
+
+// aboutThisMachine tells whether a command is about the data folder, whatever context was chosen for others.
+func aboutThisMachine(cmd *cobra.Command) bool {
+	for c := cmd; c != nil; c = c.Parent() {
+		if c.Name() == "daemon" {
+			return true
+		}
+	}
+	return false
 }
 
 // readFile reads the configuration file; one that was not named may be missing.
@@ -98,14 +154,11 @@ func (a *app) readFile(v *viper.Viper, named string) error {
 		named = path
 	}
 	if path == "" {
-		dir := a.Env("XDG_CONFIG_HOME")
-		if home := a.Env("HOME"); dir == "" && home != "" {
-			dir = filepath.Join(home, ".config")
-		}
+		dir := a.configDir()
 		if dir == "" {
 			return nil
 		}
-		path = filepath.Join(dir, "service", "config.yaml")
+		path = filepath.Join(dir, "config.yaml")
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && named == "" {
@@ -120,16 +173,34 @@ func (a *app) readFile(v *viper.Viper, named string) error {
 		return usage("the configuration file %s is no YAML that can be read: %w", path, err)
 	}
 	for _, key := range v.AllKeys() {
-		if slices.ContainsFunc(settings, func(s setting) bool { return s.key == key }) {
-			continue
+		var names []string
+		for _, s := range settings {
+			names = append(names, s.key)
 		}
-		names := make([]string, len(settings))
-		for i, s := range settings {
-			names[i] = s.key
+		for _, s := range unflagged {
+			names = append(names, s.key)
+		}
+		for _, s := range daemonSettings {
+			names = append(names, s.key)
+		}
+		if slices.Contains(names, key) {
+			continue
 		}
 		return usage("the configuration file %s has a key %q that means nothing%s", path, key, didYouMean(key, names))
 	}
 	return nil
+}
+
+// configDir is where the configuration and the contexts are; empty where there is no home.
+func (a *app) configDir() string {
+	dir := a.Env("XDG_CONFIG_HOME")
+	if home := a.Env("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".config")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "service")
 }
 
 // command is a command line to propose: with the flags that this one needed to reach its data.

@@ -44,6 +44,9 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 		return stopped("the folder %s can't be made: %w", dir, reason(err))
 	}
 	files, left := walk(a.Example, "")
+	for i := range files {
+		files[i].Path = "" // it is in no folder of the person's
+	}
 	name, err := a.freeName(ctx, demoName)
 	if err != nil {
 		return err

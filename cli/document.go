@@ -18,7 +18,7 @@ func (a *app) document() *cobra.Command {
 		Long: `Documents are the evidence of an assessment. They are read in the background into
 passages that keep their place. A document is named by its id or its file name.`,
 		Example: "  service doc add policies/*.docx --category policy\n  service doc list\n  service doc chunks access-policy.docx\n  service doc download access-policy.docx --out copy.docx",
-	}, a.docAdd(), a.docList(), a.docShow(), a.docStatus(), a.docChunks(), a.docDownload(), a.docDelete(), a.docReprocess())
+	}, a.docAdd(), a.docSync(), a.docList(), a.docShow(), a.docStatus(), a.docChunks(), a.docDownload(), a.docDelete(), a.docReprocess())
 }
 
 var documentStates = []api.DocumentState{api.DocumentUploaded, api.DocumentProcessing, api.DocumentIngested, api.DocumentFailed}
@@ -160,6 +160,7 @@ func (a *app) docList() *cobra.Command {
 	f.StringVar(&status, "status", "", "only uploaded, processing, ingested or failed ones")
 	f.StringVar(&in.Category, "category", "", "only of this category")
 	f.StringVar(&in.Q, "query", "", "only with this in the file name or title")
+	f.StringVar(&in.Sort, "sort", "", "the order, as category,-size_bytes")
 	l.add(cmd, 0)
 	return cmd
 }
@@ -183,7 +184,7 @@ func documentPage(p *print.Page, d *api.Document) {
 		pages = fmt.Sprint(d.PageCount)
 	}
 	p.Title("%s", d.Filename)
-	p.Fields(print.Field{Name: "title", Value: d.Title}, print.Field{Name: "category", Value: d.Category}, print.Field{Name: "version", Value: d.DocVersion},
+	p.Fields(print.Field{Name: "path", Value: d.Path}, print.Field{Name: "title", Value: d.Title}, print.Field{Name: "category", Value: d.Category}, print.Field{Name: "version", Value: d.DocVersion},
 		print.Field{Name: "effective", Value: string(orEmpty(d.EffectiveDate))}, print.Field{Name: "owner", Value: d.Owner}, print.Field{Name: "approved by", Value: d.ApprovedBy},
 		print.Field{Name: "language", Value: d.Language}, print.Field{Name: "pages", Value: pages}, print.Field{Name: "size", Value: size(d.SizeBytes)}, print.Field{Name: "type", Value: d.MIMEType},
 		print.Field{Name: "status", Value: plain(d.Status)}, print.Field{Name: "error", Value: orEmpty(d.Error)}, print.Field{Name: "warnings", Value: strings.Join(d.Warnings, "\n")},
@@ -228,9 +229,16 @@ func (a *app) docChunks() *cobra.Command {
 				return err
 			}
 			defer a.more(len(all.Data), all.Pagination)
+			twins, err := a.twins(cmd.Context(), d.AssessmentID, all.Data)
+			if err != nil {
+				return err
+			}
 			return a.out.Print(all, func(p *print.Page) {
 				for _, c := range all.Data {
 					p.Title("%d. %s", c.Index+1, place(c.HeadingPath, c.Locator))
+					if c.DuplicateOf != nil {
+						p.Indent(2, "(nearly the same as in %s)", twins[*c.DuplicateOf])
+					}
 					p.Indent(2, "%s", c.Text)
 				}
 				a.none(p, len(all.Data), "The document has no passages; `%s` tells why.", a.command("doc show "+quote(args[0])))
@@ -239,6 +247,37 @@ func (a *app) docChunks() *cobra.Command {
 	}
 	l.add(cmd, 0)
 	return cmd
+}
+
+// twins names the documents of the passages that others say nearly the same as.
+func (a *app) twins(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
+	out := map[string]string{}
+	var names map[string]string
+	for _, c := range chunks {
+		if c.DuplicateOf == nil || out[*c.DuplicateOf] != "" {
+			continue
+		}
+		if names == nil {
+			docs, err := a.documents(ctx, assessment)
+			if err != nil {
+				return nil, err
+			}
+			names = map[string]string{}
+			for _, d := range docs {
+				names[d.ID] = d.Filename
+			}
+		}
+		other, err := call(ctx, a, api.GetChunk, &api.ChunkInput{ChunkID: *c.DuplicateOf})
+		switch {
+		case api.IsCode(err, api.CodeNotFound):
+			out[*c.DuplicateOf] = "another document" // deleted meanwhile
+		case err != nil:
+			return nil, err
+		default:
+			out[*c.DuplicateOf] = names[other.DocumentID] + ", passage " + fmt.Sprint(other.Index+1)
+		}
+	}
+	return out, nil
 }
 
 func (a *app) docDownload() *cobra.Command {

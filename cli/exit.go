@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -147,6 +148,16 @@ func (a *app) hint(err error) string {
 	if errors.Is(err, client.ErrBrokeOff) {
 		return "the process that served the request ended; see what it did, or run the same command again"
 	}
+	if errors.Is(err, client.ErrPlainHTTP) {
+		return "write https://…; where the way is safe, as inside a VPN, --insecure-http allows it"
+	}
+	var unknownCA x509.UnknownAuthorityError
+	if errors.As(err, &unknownCA) {
+		return "where the server's certificate is from an authority of your own, give its file with --ca FILE"
+	}
+	if errors.Is(err, client.ErrUnreachable) && a.context != nil {
+		return fmt.Sprintf("see that the server of the context %s runs; `service use` lists others, `service use local` goes back to the data folder", a.context.Name)
+	}
 	if errors.Is(err, client.ErrUnreachable) {
 		return "see that the server runs and that --server or SERVICE_SERVER names it"
 	}
@@ -156,11 +167,17 @@ func (a *app) hint(err error) string {
 	}
 	switch e.Code {
 	case api.CodeUnauthorized:
-		return "give an API key with --token or SERVICE_TOKEN"
+		if a.context != nil && a.flags.Token == "" {
+			return "sign in again with `" + a.loginTo(a.context) + "`"
+		}
+		return "sign in with `service login URL`, or give an API key with --token or SERVICE_TOKEN"
 	case api.CodeForbidden:
+		if strings.Contains(e.Message, "you do not belong to the organization") {
+			return "`service org list` lists yours; choose one with `service use --org NAME`"
+		}
 		return "ask an owner or admin of the organization, or use another key"
 	case api.CodeTenantRequired:
-		return "name the organization with --org or SERVICE_ORG"
+		return "name the organization with --org or SERVICE_ORG; an owner or admin can invite you to theirs"
 	case api.CodeApproval:
 		for _, d := range e.Details {
 			if noun := nounOf(d.Gate); noun != "" {

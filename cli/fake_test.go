@@ -250,7 +250,7 @@ func (f *fake) upload(r *http.Request, a *api.Assessment) (int, any) {
 		return 0, api.Invalid("file", "%s is empty", head.Filename)
 	}
 	sum := sha256.Sum256(b)
-	d := api.Document{AssessmentID: a.ID, Filename: head.Filename, Status: api.DocumentIngested, SHA256: hex.EncodeToString(sum[:])}
+	d := api.Document{AssessmentID: a.ID, Filename: head.Filename, Path: r.FormValue("path"), Status: api.DocumentIngested, SHA256: hex.EncodeToString(sum[:])}
 	d.ID = idOf(100 + len(f.documents))
 	f.documents = append(f.documents, d)
 	return 201, d

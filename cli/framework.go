@@ -28,7 +28,11 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, f := range all.Data {
-					rows = append(rows, []string{f.Code, f.Name, orEmpty(f.Jurisdiction), fmt.Sprint(f.RequirementCount), fmt.Sprint(f.MappingCount)})
+					name := f.Name
+					if f.IsCustom {
+						name += " (your own)"
+					}
+					rows = append(rows, []string{f.Code, name, orEmpty(f.Jurisdiction), fmt.Sprint(f.RequirementCount), fmt.Sprint(f.MappingCount)})
 				}
 				p.Table([]print.Column{{Title: "framework", Keep: true}, {Title: "name"}, {Title: "jurisdiction"}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}}, rows)
 				a.none(p, len(rows), "No framework is like that.")

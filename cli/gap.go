@@ -29,7 +29,7 @@ func (a *app) gap() *cobra.Command {
 severe that is and why, what is missing, and the passages it rests on. "Not
 evidenced" means that nothing was found, not that nothing is done.`,
 		Example: "  service gap list --severity high\n  service gap show BCD-11\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
-	}, append([]*cobra.Command{a.gapShow(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary()}, gapVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary()}, gapVersions.commands(a)...)...)
 }
 
 func (a *app) findings(ctx context.Context, version string, filter api.FindingFilter, l limits) (*api.List[api.Finding], error) {
@@ -91,6 +91,7 @@ func gapFields(s *api.GapSummary) []print.Field {
 		{Name: "by severity", Value: tally(s.BySeverity, api.Severities)},
 		{Name: "by type", Value: tally(s.ByType, sorted(s.ByType))},
 		{Name: "compliance", Value: withFormula(s.CompliancePct, s.ComplianceFormula)},
+		{Name: "conformity", Value: joinWords(plain(s.Conformity), withFormula(s.ConformityPct, s.ConformityFormula))},
 	}
 }
 
@@ -149,6 +150,7 @@ func (a *app) gapList() *cobra.Command {
 	f.StringVar(&filter.Domain, "domain", "", "only of this domain, as BCD")
 	f.StringVar(&filter.Owner, "owner", "", "only of this owner")
 	f.StringVar(&filter.Q, "query", "", "only with these words")
+	f.StringVar(&filter.Sort, "sort", "", "the order, as -severity,owner; an unknown name is told the known ones")
 	l.add(cmd, 0)
 	return cmd
 }
@@ -213,6 +215,7 @@ func (a *app) gapAdd() *cobra.Command {
 
 func (a *app) gapEdit() *cobra.Command {
 	var t gapText
+	var reset []string
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: takes(1, 1),
 		Long:              "Changes the named fields of a finding. A regeneration keeps what people set.",
@@ -235,6 +238,7 @@ func (a *app) gapEdit() *cobra.Command {
 			b.Condition, b.Criteria, b.Cause = given(cmd, "condition", t.condition), given(cmd, "criteria", t.criteria), given(cmd, "cause", t.cause)
 			b.Effect, b.Recommendation = given(cmd, "effect", t.effect), given(cmd, "recommendation", t.recommendation)
 			b.Owner, b.Note, b.DueDate = optional(cmd, "owner", t.owner), optional(cmd, "note", t.note), optional(cmd, "due", api.Date(t.due))
+			b.Reset = reset
 			f, err := call(cmd.Context(), a, api.UpdateFinding, &in)
 			if err != nil {
 				return err
@@ -243,15 +247,33 @@ func (a *app) gapEdit() *cobra.Command {
 		},
 	}
 	t.flags(cmd.Flags())
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as severity; all for each of them")
 	cmd.Flags().StringVar(&t.criteria, "criteria", "", "what it should be")
 	cmd.Flags().StringVar(&t.note, "note", "", "a note; empty removes it")
 	return cmd
 }
 
+// gapChanges tells how the newest version differs from the one before.
+func gapChanges(p *print.Page, s *api.GapSummary) {
+	if s.SinceVersion == 0 {
+		return
+	}
+	p.Title("Since version %d", s.SinceVersion)
+	if len(s.Changes) == 0 {
+		p.Text("Nothing changed.")
+		return
+	}
+	var rows [][]string
+	for _, c := range s.Changes {
+		rows = append(rows, []string{plain(c.Change), c.ControlCode, c.Before, c.After, joinSome(c.Why, 4)})
+	}
+	p.Table([]print.Column{{Title: "change", Keep: true}, {Title: "control", Keep: true}, {Title: "before"}, {Title: "now"}, {Title: "why", Keep: true}}, rows)
+}
+
 func (a *app) gapSummary() *cobra.Command {
 	return &cobra.Command{
 		Use: "summary", Short: "Count the newest version", Args: takes(0, 0),
-		Long: "Counts the findings of the newest version by result, severity, type and domain.", Example: "  service gap summary\n  service gap summary --jq .by_severity",
+		Long: "Counts the findings of the newest version by result, severity, type and domain, and\ntells what was opened, closed, or became worse or better since the version before,\nand whether evidence, catalog, a person or a rule moved it.", Example: "  service gap summary\n  service gap summary --jq .by_severity",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := gapVersions.newestID(cmd.Context(), a)
 			if err != nil {
@@ -269,6 +291,7 @@ func (a *app) gapSummary() *cobra.Command {
 				}
 				p.Title("By domain")
 				p.Table([]print.Column{{Title: "domain"}, {Title: "findings", Right: true}}, rows)
+				gapChanges(p, s)
 			})
 		},
 	}

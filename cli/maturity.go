@@ -28,7 +28,7 @@ func (a *app) maturity() *cobra.Command {
 		Long: `The maturity assessment rates each control from 0 (not performed) to 5 (continuously
 improving) by what the evidence shows, with the reasons and what the next level asks.`,
 		Example: "  service maturity summary\n  service maturity list --below-target\n  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity approve",
-	}, append([]*cobra.Command{a.maturityShow(), a.maturityList(), a.maturityEdit(), a.maturitySummary()}, maturityVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.maturityShow(), a.maturityExplain(), a.maturityList(), a.maturityEdit(), a.maturitySummary()}, maturityVersions.commands(a)...)...)
 }
 
 func (a *app) scores(ctx context.Context, in api.MaturityScoresInput, l limits) (*api.List[api.MaturityScore], error) {
@@ -159,11 +159,13 @@ func (a *app) maturityList() *cobra.Command {
 	cmd.Flags().StringVar(&in.Domain, "domain", "", "only of this domain, as IAC")
 	cmd.Flags().BoolVar(&below, "below-target", false, "only scores below their target")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only with these words")
+	cmd.Flags().StringVar(&in.Sort, "sort", "", "the order, as level,control_code; an unknown name is told the known ones")
 	l.add(cmd, 0)
 	return cmd
 }
 
 func (a *app) maturityEdit() *cobra.Command {
+	var reset []string
 	var lvl, target int
 	var rationale, note string
 	cmd := &cobra.Command{
@@ -182,6 +184,7 @@ func (a *app) maturityEdit() *cobra.Command {
 			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: was.ID}, Match: revision(was.Revision)}
 			in.Body.Level, in.Body.TargetLevel = given(cmd, "level", lvl), given(cmd, "target", target)
 			in.Body.Rationale, in.Body.Note = given(cmd, "rationale", rationale), optional(cmd, "note", note)
+			in.Body.Reset = reset
 			s, err := call(cmd.Context(), a, api.UpdateMaturityScore, &in)
 			if err != nil {
 				return err
@@ -193,6 +196,7 @@ func (a *app) maturityEdit() *cobra.Command {
 	cmd.Flags().IntVar(&target, "target", 0, "the level it should have, 0 to 5")
 	cmd.Flags().StringVar(&rationale, "rationale", "", "why it has this level")
 	cmd.Flags().StringVar(&note, "note", "", "a note; empty removes it")
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as note; all for each of them")
 	return cmd
 }
 

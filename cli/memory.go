@@ -56,6 +56,9 @@ func (a *app) remember(change func(*memory)) {
 func (a *app) place() string {
 	t := a.flags.Target
 	data := t.Data
+	if t.Server != "" {
+		data = ""
+	}
 	if abs, err := filepath.Abs(data); err == nil && data != "" {
 		data = abs
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ func (a *app) poamItem(ctx context.Context, ref string) (*api.POAMItem, error) {
 		return nil, err
 	}
 	for i := range l.Data {
-		if equalCode(l.Data[i].POAMCode, ref) {
+		if equalCode(l.Data[i].POAMCode, ref) || slices.ContainsFunc(l.Data[i].AlsoCloses, func(c string) bool { return equalCode(c, ref) }) {
 			return &l.Data[i], nil
 		}
 	}
@@ -91,15 +92,38 @@ func poamFields(s *api.POAMSummary) []print.Field {
 	if s.FirstDue == nil {
 		due = ""
 	}
-	return []print.Field{
+	fields := []print.Field{
 		{Name: "open", Value: fmt.Sprintf("%d of %d, %d overdue", s.Open, s.Items, s.Overdue)}, {Name: "by status", Value: tally(s.ByStatus, poamStatuses)},
 		{Name: "by severity", Value: tally(s.BySeverity, api.Severities)}, {Name: "by effort", Value: tally(s.ByEffort, efforts)}, {Name: "due", Value: due},
+		{Name: "accepted risks to decide anew", Value: joinSome(s.ExpiredAcceptances, 10)},
+		{Name: "due after 180 days", Value: joinSome(s.BeyondHalfYear, 10)},
 	}
+	if c := s.CMMC; c != nil {
+		allowed := "a plan of action is allowed"
+		if !c.Eligible {
+			allowed = "a plan of action is not allowed: " + joinSome(c.Blocking, 5)
+		}
+		fields = append(fields, print.Field{Name: "CMMC level 2 (32 CFR 170.21)", Value: c.Formula + "; " + allowed})
+	}
+	return fields
+}
+
+// burnDown is what stays open if every item is done on its day.
+func burnDown(p *print.Page, s *api.POAMSummary) {
+	if len(s.BurnDown) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, b := range s.BurnDown {
+		rows = append(rows, []string{string(b.Date), fmt.Sprint(b.Due), fmt.Sprint(b.Open)})
+	}
+	p.Blank()
+	p.Table([]print.Column{{Title: "until", Keep: true}, {Title: "due", Right: true}, {Title: "open after", Right: true}}, rows)
 }
 
 func poamPage(p *print.Page, i *api.POAMItem) {
 	item(p, &i.Item,
-		print.Field{Name: "code", Value: i.POAMCode}, print.Field{Name: "weakness", Value: i.Weakness}, print.Field{Name: "to do", Value: i.CorrectiveAction},
+		print.Field{Name: "code", Value: i.POAMCode}, print.Field{Name: "also closes", Value: joinSome(i.AlsoCloses, 20)}, print.Field{Name: "weakness", Value: i.Weakness}, print.Field{Name: "to do", Value: i.CorrectiveAction},
 		print.Field{Name: "severity", Value: string(i.Severity), Style: severityStyle(string(i.Severity))},
 		print.Field{Name: "priority", Value: fmt.Sprint(i.Priority)}, print.Field{Name: "effort", Value: plain(i.Effort)},
 		print.Field{Name: "status", Value: plain(i.Status)}, print.Field{Name: "risk accepted until", Value: string(orEmpty(i.RiskAcceptedUntil))},
@@ -170,11 +194,13 @@ func (a *app) poamList() *cobra.Command {
 	f.StringVar(&in.ControlCode, "control", "", "only of this control")
 	f.StringVar(&in.Owner, "owner", "", "only of this owner")
 	f.StringVar(&in.Q, "query", "", "only with these words")
+	f.StringVar(&in.Sort, "sort", "", "the order, as due_date,-severity; an unknown name is told the known ones")
 	l.add(cmd, 0)
 	return cmd
 }
 
 func (a *app) poamEdit() *cobra.Command {
+	var reset []string
 	var action, effort, owner, resources, due, status, until, vendor, comments string
 	var priority int
 	cmd := &cobra.Command{
@@ -201,6 +227,7 @@ func (a *app) poamEdit() *cobra.Command {
 			b.Status, b.DueDate = given(cmd, "status", status), given(cmd, "due", api.Date(due))
 			b.Owner, b.Resources, b.RiskAcceptedUntil = optional(cmd, "owner", owner), optional(cmd, "resources", resources), optional(cmd, "risk-until", api.Date(until))
 			b.VendorDependency, b.Comments = optional(cmd, "vendor", vendor), optional(cmd, "comments", comments)
+			in.Body.Reset = reset
 			i, err := call(cmd.Context(), a, api.UpdatePOAMItem, &in)
 			if err != nil {
 				return err
@@ -219,13 +246,14 @@ func (a *app) poamEdit() *cobra.Command {
 	f.StringVar(&until, "risk-until", "", "until when the risk is accepted")
 	f.StringVar(&vendor, "vendor", "", "the vendor it depends on")
 	f.StringVar(&comments, "comments", "", "comments")
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as note; all for each of them")
 	return cmd
 }
 
 func (a *app) poamSummary() *cobra.Command {
 	return &cobra.Command{
 		Use: "summary", Short: "Count the newest version", Args: takes(0, 0),
-		Long: "Counts the items of the newest version by status, severity and effort.", Example: "  service poam summary",
+		Long: "Counts the items of the newest version by status, severity and effort, names accepted\nrisks whose date has passed and items due after 180 days, and shows what is open at\neach date if all is done in time. Where NIST SP 800-171 is assessed, it tells whether a\nplan of action is allowed for CMMC level 2.", Example: "  service poam summary",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := poamVersions.newestID(cmd.Context(), a)
 			if err != nil {
@@ -235,7 +263,10 @@ func (a *app) poamSummary() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(s, func(p *print.Page) { p.Fields(poamFields(s)...) })
+			return a.out.Print(s, func(p *print.Page) {
+				p.Fields(poamFields(s)...)
+				burnDown(p, s)
+			})
 		},
 	}
 }

@@ -156,7 +156,7 @@ func (a *app) writeReport(ctx context.Context, assessment string, body api.Repor
 // saveLast saves the newest report of a kind: the one that the last step of the
 // run has just written. Where there is none, it has one written.
 func (a *app) saveLast(ctx context.Context, assessment string, body api.ReportBody, path string) error {
-	l, err := call(ctx, a, api.ListReports, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	l, err := call(ctx, a, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (a *app) reportList() *cobra.Command {
 				return err
 			}
 			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Report], error) {
-				return call(cmd.Context(), a, api.ListReports, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+				return call(cmd.Context(), a, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 			})
 			if err != nil {
 				return err

@@ -18,7 +18,7 @@ about each control of the Secure Controls Framework, and drafts scope, Statement
 of Applicability, gap analysis, maturity assessment, plan of action and reports.
 What it writes is a draft with quoted evidence; people approve.
 
-It works offline on a local data folder, or against a server (--server).`,
+It works offline on a local data folder, or on a server (service login).`,
 		Example: `  service demo                                  see the whole job on an example company
   service assess run ./evidence -f iso-27001-2022   assess your own folder
   service assess status                         where it stands, and what it waits for
@@ -33,11 +33,12 @@ It works offline on a local data folder, or against a server (--server).`,
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
 	addSettings(root)
-	root.AddGroup(&cobra.Group{ID: "job", Title: "The job:"}, &cobra.Group{ID: "part", Title: "Its parts:"}, &cobra.Group{ID: "more", Title: "More:"})
+	root.AddGroup(&cobra.Group{ID: "job", Title: "The job:"}, &cobra.Group{ID: "part", Title: "Its parts:"}, &cobra.Group{ID: "team", Title: "Servers and people:"}, &cobra.Group{ID: "more", Title: "More:"})
 	for id, cmds := range map[string][]*cobra.Command{
 		"job":  {a.demo(), a.assess(), a.document(), a.search(), a.report_()},
-		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval()},
-		"more": {a.catalog(), a.artifact(), a.audit(), a.raw(), a.version(), a.completion()},
+		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval(), a.workflow(), a.analyze(), a.agentCommand()},
+		"team": {a.login(), a.logout(), a.useCommand(), a.contextCommand(), a.whoami(), a.passwordCommand(), a.organization(), a.member(), a.key(), a.user()},
+		"more": {a.catalog(), a.ownFramework(), a.ownControl(), a.artifact(), a.audit(), a.verify(), a.daemon(), a.modelCommand(), a.eval(), a.raw(), a.version(), a.completion()},
 	} {
 		for _, c := range cmds {
 			c.GroupID = id

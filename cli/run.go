@@ -39,7 +39,7 @@ until a person has to decide; then it stops with exit code 4 and says what waits
 how to decide. Run it again to go on.
 
 With a DIR and the name of an open assessment (by default the folder's name) it goes
-on with that one and adds only documents that are new by content. Without a DIR it
+on with that one and takes in only what is new or changed there. Without a DIR it
 goes on with the assessment used last. Hidden files and links are left out.
 
 --approve is your own decision given in advance, for all four gates or those named.
@@ -100,19 +100,20 @@ func (a *app) run(ctx context.Context, paths []string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.drive(ctx, one, files, left, o, started)
+	return a.drive(ctx, one, paths, files, left, o, started)
 }
 
 // drive adds the files, moves the assessment forward and tells what came of it.
-func (a *app) drive(ctx context.Context, one *api.Assessment, files []source, left []skipped, o runOptions, started time.Time) error {
+func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, files []source, left []skipped, o runOptions, started time.Time) error {
 	a.use(one.ID)
 	a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command("assess run"))
 	if len(files) > 0 {
-		got, err := a.add(ctx, one.ID, files, "")
+		got, err := a.sync(ctx, one.ID, paths, files, left, "", false)
 		if err != nil {
 			return err
 		}
-		left = append(left, got.Left...)
+		left = got.Left
+		a.sayVanished(got)
 	}
 	for _, l := range left {
 		a.progress.Say("left out: %s: %s", l.Name, l.Reason)

@@ -55,7 +55,7 @@ func TestRunAgainAddsOnlyWhatIsNew(t *testing.T) {
 	w.run("assess", "run", dir)
 	before := len(w.fake.documents)
 	put(t, filepath.Join(dir, "new.md"), "# New")
-	w.want(w.run("assess", "run", dir), 4, "1 file taken, 3 there already")
+	w.want(w.run("assess", "run", dir), 4, "1 new, 0 changed, 0 renamed, 0 vanished")
 	if len(w.fake.documents) != before+1 || len(w.fake.assessments) != 1 {
 		t.Errorf("%d documents, %d assessments", len(w.fake.documents), len(w.fake.assessments))
 	}

@@ -13,16 +13,24 @@ import (
 func (a *app) search() *cobra.Command {
 	var body api.SearchBody
 	var everywhere bool
-	var doc string
+	var doc, from, to string
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Find passages by meaning", Args: takes(1, -1),
 		Long: `Finds the passages that answer a question, by meaning and by words, each with its
-document and place. The score is 0 to 1 and means the same on every set of documents.`,
-		Example: "  service search who approves access rights\n  service search 'backup restore test' --top 3 --min-score 0.4\n  service search encryption --all -o json",
+document and place. The score is 0 to 1 and means the same on every set of documents.
+Codes such as IAC-06, rare names and what stands in "quotation marks" come first. Passages
+that say nearly the same in the same words are shown once.`,
+		Example: "  service search who approves access rights\n  service search 'backup restore test' --top 3 --min-score 0.4\n  service search encryption --all -o json\n  service search 'exit checklist' --category policy --from 2025-01-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body.Query = strings.Join(args, " ")
 			if strings.TrimSpace(body.Query) == "" {
 				return usage("say what to search for")
+			}
+			if from != "" {
+				body.EffectiveFrom = new(api.Date(from))
+			}
+			if to != "" {
+				body.EffectiveTo = new(api.Date(to))
 			}
 			switch {
 			case doc != "":
@@ -46,6 +54,9 @@ document and place. The score is 0 to 1 and means the same on every set of docum
 				for i, h := range ans.Data {
 					p.Title("%d. %s  %s", i+1, fmt.Sprintf("%.2f", h.Score), joinWords(h.Filename, place(h.HeadingPath, h.Locator)))
 					p.Indent(3, "%s", h.Text)
+					if n := len(h.SameAs); n > 0 {
+						p.Indent(3, "%s nearly the same", count(n, "more passage says", "more passages say"))
+					}
 				}
 				a.none(p, len(ans.Data), "No passage answers that.")
 			})
@@ -56,6 +67,8 @@ document and place. The score is 0 to 1 and means the same on every set of docum
 	f.Float64Var(&body.MinScore, "min-score", 0, "leave out passages below this score, 0 to 1")
 	f.BoolVar(&everywhere, "all", false, "in the documents of all assessments")
 	f.StringVar(&doc, "doc", "", "only in this document, by id or file name")
+	f.StringVar(&from, "from", "", "only in documents that took effect on this day or later, YYYY-MM-DD")
+	f.StringVar(&to, "to", "", "only in documents that took effect on this day or before, YYYY-MM-DD")
 	f.StringVar(&body.Category, "category", "", "only in documents of this category")
 	return cmd
 }

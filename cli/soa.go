@@ -32,7 +32,7 @@ func (a *app) soa() *cobra.Command {
 how far the evidence shows that it is implemented. It is the first gate: gaps are
 looked for only after an owner or admin has approved it.`,
 		Example: "  service soa show\n  service soa items --status not_evidenced\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
-	}, append([]*cobra.Command{a.soaShow(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate()}, soaVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.soaShow(), a.soaExplain(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate()}, soaVersions.commands(a)...)...)
 }
 
 // soaItemsOf lists the items of a version.
@@ -175,13 +175,14 @@ func (a *app) soaItems() *cobra.Command {
 	f.StringVar(&in.Owner, "owner", "", "only of this owner")
 	f.BoolVar(&review, "needs-review", false, "only what a person should look at")
 	f.StringVar(&in.Q, "query", "", "only with these words")
+	f.StringVar(&in.Sort, "sort", "", "the order, as owner,control_code; an unknown name is told the known ones")
 	l.add(cmd, 0)
 	return cmd
 }
 
 func (a *app) soaEdit() *cobra.Command {
 	var applicability, status, rationale, owner, note string
-	var reasons []string
+	var reasons, reset []string
 	var reviewed bool
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
@@ -209,6 +210,7 @@ the approval that was asked for.`,
 			in.Body.ImplementationStatus = given(cmd, "status", api.Implementation(status))
 			in.Body.Rationale = given(cmd, "rationale", rationale)
 			in.Body.InclusionReasons = given(cmd, "because", reasons)
+			in.Body.Reset = reset
 			in.Body.Owner, in.Body.Note = optional(cmd, "owner", owner), optional(cmd, "note", note)
 			if cmd.Flags().Changed("reviewed") {
 				open := !reviewed
@@ -225,6 +227,7 @@ the approval that was asked for.`,
 	f.StringVar(&applicability, "applicability", "", "applicable, partially_applicable, not_applicable, out_of_scope or undecided")
 	f.StringVar(&status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
 	f.StringVar(&rationale, "rationale", "", "why it applies, or does not")
+	f.StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as owner,note; all for each of them")
 	f.StringSliceVar(&reasons, "because", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
 	f.StringVar(&owner, "owner", "", "who is responsible; empty removes it")
 	f.StringVar(&note, "note", "", "a note; empty removes it")

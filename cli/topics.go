@@ -29,13 +29,21 @@ Results go to stdout, everything else to stderr.`},
 
 func configurationText() string {
 	var b strings.Builder
-	b.WriteString(`A setting is looked for in the flags, then in the SERVICE_* variables, then in
-the file $XDG_CONFIG_HOME/service/config.yaml (~/.config/service/config.yaml), or
-the one that --config or SERVICE_CONFIG names. The keys:
+	b.WriteString(`A setting is looked for in the flags, then in the SERVICE_* variables, then in the
+context that ` + "`service use`" + ` chose (server, org and credential), then in the file
+$XDG_CONFIG_HOME/service/config.yaml (~/.config/service/config.yaml), or the one
+that --config or SERVICE_CONFIG names. The keys:
 
 `)
 	for _, s := range settings {
-		fmt.Fprintf(&b, "%-11s %s\n", s.key, s.usage)
+		fmt.Fprintf(&b, "%-16s %s\n", s.key, s.usage)
+	}
+	for _, s := range unflagged {
+		fmt.Fprintf(&b, "%-16s %s\n", s.key, s.usage)
+	}
+	b.WriteString("\nThose of `service daemon`:\n\n")
+	for _, s := range daemonSettings {
+		fmt.Fprintf(&b, "%-16s %s\n", s.key, s.usage)
 	}
 	b.WriteString("\nAn example:\n\n  server: https://grc.acme.example\n  output: json\n")
 	return b.String()
@@ -44,15 +52,27 @@ the one that --config or SERVICE_CONFIG names. The keys:
 func environmentText() string {
 	var b strings.Builder
 	for _, s := range settings {
-		fmt.Fprintf(&b, "SERVICE_%-11s as --%s\n", strings.ToUpper(s.key), s.key)
+		fmt.Fprintf(&b, "%-27s as --%s\n", variable(s.key), s.key)
 	}
-	b.WriteString(`SERVICE_CONFIG      the configuration file
-NO_COLOR            any value: no colours
-XDG_CONFIG_HOME     where the configuration file is
-XDG_DATA_HOME       where the data folder is
-XDG_STATE_HOME      where the assessment used last is remembered
-XDG_CACHE_HOME      where the PDF reader is kept once compiled
-SERVICE_LOG         what is logged on stderr: debug, info, warn or error
+	for _, s := range unflagged {
+		fmt.Fprintf(&b, "%-27s %s\n", variable(s.key), s.usage)
+	}
+	b.WriteString("SERVICE_EMBEDDER_KEY        the key of that model, where it wants one\n")
+	for _, s := range daemonSettings {
+		fmt.Fprintf(&b, "%-27s as --%s of the daemon\n", variable(s.key), s.key)
+	}
+	b.WriteString(`SERVICE_ADMIN_EMAIL         the daemon makes this person the first admin, where there is none
+SERVICE_ADMIN_PASSWORD      their password
+SERVICE_ADMIN_PASSWORD_FILE a file that holds it
+SERVICE_ORG                 for the daemon: the name of their organization
+SERVICE_CONFIG              the configuration file
+SERVICE_KEYRING             off: keep secrets in a file of your own, not in the system's keyring
+NO_COLOR                    any value: no colours
+XDG_CONFIG_HOME             where the configuration file and the contexts are
+XDG_DATA_HOME               where the data folder is
+XDG_STATE_HOME              where the assessment used last is remembered
+XDG_CACHE_HOME              where the PDF reader is kept once compiled
+SERVICE_LOG                 what is logged on stderr: debug, info, warn or error
 `)
 	return b.String()
 }

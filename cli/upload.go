@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -34,19 +35,19 @@ func (a *app) add(ctx context.Context, assessment string, files []source, catego
 		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
 		sum, err := f.hash()
 		if err != nil {
-			out.Left = append(out.Left, skipped{f.Name, reason(err).Error()})
+			out.Left = append(out.Left, skipped{f.Name, reason(err).Error(), f.Path})
 			continue
 		}
 		if known[sum] {
 			out.Present++
 			continue
 		}
-		doc, err := a.upload(ctx, assessment, f, category)
+		doc, err := a.upload(ctx, assessment, f, category, "")
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		case api.IsCode(err, api.CodeValidation):
-			out.Left = append(out.Left, skipped{f.Name, err.Error()})
+			out.Left = append(out.Left, skipped{f.Name, err.Error(), f.Path})
 			continue
 		case err != nil:
 			return out, err
@@ -61,14 +62,14 @@ func (a *app) add(ctx context.Context, assessment string, files []source, catego
 // waits are how long to wait where a server asks to slow down; together more than its window.
 var waits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
 
-func (a *app) upload(ctx context.Context, assessment string, f source, category string) (*api.Document, error) {
+func (a *app) upload(ctx context.Context, assessment string, f source, category, replaces string) (*api.Document, error) {
 	for try := 0; ; try++ {
 		r, err := f.open()
 		if err != nil {
 			return nil, api.Invalid("", "%v", reason(err))
 		}
 		doc, err := call(ctx, a, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
-			File: api.UploadFile{Filename: filepath.Base(f.Name), Content: r}, Category: category})
+			File: api.UploadFile{Filename: filepath.Base(f.Name), Content: r}, Category: category, Path: f.Path, Replaces: replaces})
 		_ = r.Close()
 		if errors.Is(err, client.ErrBrokeOff) && try < len(waits) {
 			continue // the same content again is the same document
@@ -143,8 +144,21 @@ func (a *app) reading(ctx context.Context, assessment string) (docs []api.Docume
 			open++
 		}
 	}
-	a.progress.Update("read the documents: %d of %d", len(docs)-open, len(docs))
+	a.progress.Update("read the documents: %d of %d%s", len(docs)-open, len(docs), a.training(ctx, open))
 	return docs, open, nil
+}
+
+// training tells in words how far the embedder is trained that open documents wait for;
+// empty where they don't. It adds to a progress line: what goes wrong here is no trouble.
+func (a *app) training(ctx context.Context, open int) string {
+	if open == 0 {
+		return ""
+	}
+	status, err := call(ctx, a, api.GetEmbeddingStatus, &api.None{})
+	if err != nil || status.Training == nil {
+		return ""
+	}
+	return fmt.Sprintf(", learning the words of catalog %s: %d %% (once)", status.Training.Label, status.Training.Progress)
 }
 
 // watchReading tells how far documents are read while a transition waits for it.

@@ -16,6 +16,9 @@ import (
 type source struct {
 	// Name is how people know it: its path as they gave it.
 	Name string
+	// Path is where it lies in the folder it is of, with slashes and the folder's name first;
+	// empty for a file that was named itself.
+	Path string
 	open func() (io.ReadCloser, error)
 }
 
@@ -23,6 +26,7 @@ type source struct {
 type skipped struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
+	path   string // as that of a source
 }
 
 // gather lists the files of folders and the files named, in the order of their paths.
@@ -41,9 +45,29 @@ func gather(paths []string) (files []source, left []skipped, err error) {
 			return nil, nil, stopped("the folder %s can't be read: %w", p, reason(err))
 		}
 		f, l := walk(os.DirFS(p), p)
+		label := folderLabel(p)
+		for i := range f {
+			f[i].Path = path.Join(label, f[i].Path)
+		}
+		for i := range l {
+			l[i].path = path.Join(label, l[i].path)
+		}
 		files, left = append(files, f...), append(left, l...)
 	}
 	return files, left, nil
+}
+
+// folderLabel is the name of a folder, empty for what is none.
+func folderLabel(p string) string {
+	info, err := os.Stat(p)
+	if err != nil || !info.IsDir() {
+		return ""
+	}
+	abs, err := filepath.Abs(p)
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(abs)
 }
 
 // walk lists the files of a tree in the order of their paths. Hidden files are
@@ -53,7 +77,7 @@ func walk(tree fs.FS, label string) (files []source, left []skipped) {
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			left = append(left, skipped{name(p), reason(err).Error()})
+			left = append(left, skipped{name(p), reason(err).Error(), p})
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
@@ -67,11 +91,11 @@ func walk(tree fs.FS, label string) (files []source, left []skipped) {
 			}
 		case hidden:
 		case d.Type()&fs.ModeSymlink != 0:
-			left = append(left, skipped{name(p), "a link: links are not followed"})
+			left = append(left, skipped{name(p), "a link: links are not followed", p})
 		case !d.Type().IsRegular():
-			left = append(left, skipped{name(p), "not a file"})
+			left = append(left, skipped{name(p), "not a file", p})
 		default:
-			files = append(files, source{Name: name(p), open: func() (io.ReadCloser, error) { return tree.Open(p) }})
+			files = append(files, source{Name: name(p), Path: p, open: func() (io.ReadCloser, error) { return tree.Open(p) }})
 		}
 		return nil
 	})

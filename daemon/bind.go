@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -18,30 +18,29 @@ import (
 // method is how the engine answers an operation.
 type method[I, O any] = func(context.Context, api.Caller, *I) (*O, error)
 
-// answer is an output as huma wants it.
-type answer[O any] struct {
-	Status   int
-	Location string `header:"Location"`
-	Body     O
-}
-
-type callerKey struct{}
-
 // bind gives an operation its method. The compiler checks that the types fit.
 func bind[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
 	if s.bound[op.ID] {
 		panic("daemon: " + op.ID + " is bound twice")
 	}
 	s.bound[op.ID] = true
+	// All but this is compiled once, not for each pair of types.
+	call := func(ctx context.Context, in any) (any, error) { return do(ctx, caller(ctx), in.(*I)) }
 	switch op.Form {
 	case api.Upload:
-		bindUpload(s, op, do)
+		s.bindUpload(op.Operation, call)
 	case api.Download, api.Markup:
-		bindFile(s, op, do)
+		s.bindFile(op.Operation, call)
+	case api.Events:
+		s.bindEvents(op.Operation, call)
 	default:
-		bindJSON(s, op, do)
+		s.bindJSON(op.Operation, call)
 	}
 }
+
+// call is a method whose types were checked: in points to an operation's In, and what
+// it returns to its Out.
+type call func(ctx context.Context, in any) (any, error)
 
 // later binds an operation whose method is still to come.
 func later[I, O any](s *Server, op api.Op[I, O], what string) {
@@ -63,72 +62,113 @@ func (s *Server) complete() error {
 	return nil
 }
 
-// describe is the operation as huma and the OpenAPI document know it.
-func (s *Server) describe(op *api.Operation) huma.Operation {
-	return huma.Operation{
-		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Tags: []string{op.Tag},
-		DefaultStatus: op.Status, MaxBodyBytes: api.MaxBodyBytes,
-		Middlewares: huma.Middlewares{s.admission(op)},
-	}
+// describe is the operation as the OpenAPI document begins with it.
+func (s *Server) describe(op *api.Operation) *huma.Operation {
+	desc := &huma.Operation{OperationID: op.ID, Method: op.Method, Path: op.Path, SkipValidateBody: op.MaxBody > 0, Responses: map[string]*huma.Response{}}
+	s.described[op.ID] = desc
+	return desc
 }
 
-// admission runs the declared checks before anything is decoded.
-func (s *Server) admission(op *api.Operation) func(huma.Context, func(huma.Context)) {
-	return func(ctx huma.Context, next func(huma.Context)) {
-		r, w := humachi.Unwrap(ctx)
-		by, err := s.admit(w, r, op)
+func (s *Server) bindJSON(op *api.Operation, do call) {
+	desc := s.describe(op)
+	if op.Out != reflect.TypeFor[api.None]() {
+		desc.Responses[itoa(op.Status)] = s.jsonResponse(op)
+	}
+	s.serveInput(op, desc, func(w http.ResponseWriter, r *http.Request, in any) {
+		out, err := do(r.Context(), in)
 		if err != nil {
-			s.writeError(w, r, s.explain(r.Context(), op, err))
+			s.refuse(w, r, op, err)
 			return
 		}
-		next(huma.WithValue(ctx, callerKey{}, by))
+		if op.Out == reflect.TypeFor[api.None]() {
+			w.WriteHeader(op.Status)
+			return
+		}
+		s.setSession(r.Context(), out)
+		s.writeJSON(w, op, out)
+	})
+}
+
+func (s *Server) jsonResponse(op *api.Operation) *huma.Response {
+	return &huma.Response{Description: http.StatusText(op.Status), Content: map[string]*huma.MediaType{
+		"application/json": {Schema: s.schemas.Schema(op.Out, true, op.Out.Name())}}}
+}
+
+func (s *Server) bindFile(op *api.Operation, do call) {
+	s.serveInput(op, s.describe(op), func(w http.ResponseWriter, r *http.Request, in any) {
+		out, err := do(r.Context(), in)
+		if err != nil {
+			s.refuse(w, r, op, err)
+			return
+		}
+		file := out.(*api.File)
+		defer file.Content.Close()
+		if err := s.noteExport(r.Context(), op, file); err != nil {
+			s.refuse(w, r, op, err)
+			return
+		}
+		s.sendFile(w, r, op.Form, file)
+	})
+}
+
+// serveInput mounts an operation whose input is read before it is answered.
+func (s *Server) serveInput(op *api.Operation, desc *huma.Operation, answer func(http.ResponseWriter, *http.Request, any)) {
+	reads := newInput(s.schemas, desc, op.In)
+	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
+		in := reflect.New(op.In)
+		if err := reads.read(r, of(r.Context()).body, in.Elem()); err != nil {
+			s.refuse(w, r, op, err)
+			return
+		}
+		answer(w, r, in.Interface())
+	})
+}
+
+// noteExport writes to the audit chain that an organization's file is handed out. One
+// that can't be noted is not.
+func (s *Server) noteExport(ctx context.Context, op *api.Operation, f *api.File) error {
+	if op.Form != api.Download || op.Access != api.Tenant {
+		return nil
 	}
+	return s.engine.Audit.Exported(ctx, caller(ctx), op, f)
 }
 
-func caller(ctx context.Context) api.Caller {
-	by, _ := ctx.Value(callerKey{}).(api.Caller)
-	return by
+// bindEvents serves an operation whose answer comes bit by bit, each sent on at once.
+func (s *Server) bindEvents(op *api.Operation, do call) {
+	s.serveInput(op, s.describe(op), func(w http.ResponseWriter, r *http.Request, in any) {
+		out, err := do(r.Context(), in)
+		if err != nil {
+			s.refuse(w, r, op, err)
+			return
+		}
+		file := out.(*api.File)
+		defer file.Content.Close()
+		sendEvents(w, file.Content)
+	})
 }
 
-func bindJSON[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
-	if op.Out == reflect.TypeFor[api.None]() {
-		huma.Register(s.huma, s.describe(op.Operation), func(ctx context.Context, in *I) (*struct{}, error) {
-			if _, err := do(ctx, caller(ctx), in); err != nil {
-				return nil, s.fail(ctx, op.Operation, err)
+const eventStream = "text/event-stream"
+
+func sendEvents(w http.ResponseWriter, events io.Reader) {
+	h := w.Header()
+	h.Set("Content-Type", eventStream)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // a proxy sends on what it gets
+	w.WriteHeader(http.StatusOK)
+	conn, buf := http.NewResponseController(w), make([]byte, 32<<10)
+	_ = conn.Flush()
+	for {
+		n, err := events.Read(buf)
+		if n > 0 {
+			if _, failed := w.Write(buf[:n]); failed != nil {
+				return // nobody listens any more
 			}
-			return nil, nil
-		})
-		return
-	}
-	huma.Register(s.huma, s.describe(op.Operation), func(ctx context.Context, in *I) (*answer[O], error) {
-		out, err := do(ctx, caller(ctx), in)
-		if err != nil {
-			return nil, s.fail(ctx, op.Operation, err)
+			_ = conn.Flush()
 		}
-		api.NeverNull(out)
-		return &answer[O]{Status: statusOf(op.Operation, out), Location: location(op.Operation, out), Body: *out}, nil
-	})
-}
-
-func bindFile[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
-	desc := s.describe(op.Operation)
-	kind := "application/octet-stream"
-	if op.Form == api.Markup {
-		kind = "text/html"
-	}
-	desc.Responses = map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{kind: {}}}}
-	huma.Register(s.huma, desc, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		out, err := do(ctx, caller(ctx), in)
 		if err != nil {
-			return nil, s.fail(ctx, op.Operation, err)
+			return
 		}
-		file := any(out).(*api.File)
-		return &huma.StreamResponse{Body: func(hc huma.Context) {
-			defer file.Content.Close()
-			r, w := humachi.Unwrap(hc)
-			s.sendFile(w, r, op.Form, file)
-		}}, nil
-	})
+	}
 }
 
 // sendFile answers a file, whole or the ranges asked for. Only reports are shown
@@ -143,9 +183,13 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form,
 	h.Set("Content-Type", f.ContentType)
 	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": f.Filename}))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("ETag", `"`+f.SHA256+`"`)
-	h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
-	serveContent(w, r, f)
+	if f.SHA256 != "" {
+		h.Set("ETag", `"`+f.SHA256+`"`)
+	}
+	if f.Size >= 0 { // else it is written as it goes
+		h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
+	}
+	s.serveContent(w, r, f)
 }
 
 // identified is what any record says of itself.

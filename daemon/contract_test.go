@@ -26,8 +26,9 @@ func call(t *testing.T, h http.Handler, method, path, body string, header map[st
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
+	judgeOf(t).exchange(t, r, []byte(body), w)
 	var out map[string]any
-	if w.Body.Len() > 0 && strings.Contains(w.Header().Get("Content-Type"), "json") {
+	if w.Body.Len() > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
 		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
 			t.Fatalf("%s %s answers no JSON: %v\n%s", method, path, err, w.Body)
 		}
@@ -75,7 +76,8 @@ func TestLaterListShrinks(t *testing.T) {
 		if op.Method != http.MethodGet {
 			continue
 		}
-		status, _, body := call(t, local, op.Method, filled(op), "", map[string]string{api.TenantHeader: org})
+		path := strings.ReplaceAll(op.Path, "{orgId}", org)
+		status, _, body := call(t, local, op.Method, parameter.ReplaceAllString(path, "01890000-0000-7000-8000-000000000000"), "", map[string]string{api.TenantHeader: org})
 		wantError(t, id, status, body, api.CodeNotFound)
 		if !strings.Contains(body["error"].(map[string]any)["message"].(string), "not in this build yet") {
 			t.Errorf("%s says %v", id, body)
@@ -171,7 +173,7 @@ func TestBadBodiesAreExplained(t *testing.T) {
 
 func TestUnknownRoutes(t *testing.T) {
 	h := newServer(t).Handler()
-	for _, r := range [][2]string{{"GET", "/"}, {"GET", "/api/v1/moon"}, {"PUT", "/api/v1/assessments"}, {"GET", "/api/v1/assessments/../health"}} {
+	for _, r := range [][2]string{{"POST", "/"}, {"GET", "/moon"}, {"GET", "/api/v1/moon"}, {"PUT", "/api/v1/assessments"}, {"GET", "/api/v1/assessments/../health"}} {
 		status, _, body := call(t, h, r[0], r[1], "", nil)
 		wantError(t, r[0]+" "+r[1], status, body, api.CodeNotFound)
 		if status != http.StatusNotFound {
@@ -189,26 +191,6 @@ func TestTraceIDs(t *testing.T) {
 	for _, bad := range []string{"has blank", strings.Repeat("x", 129), "ünïcode"} {
 		if _, header, _ := call(t, h, "GET", api.GetHealth.Path, "", map[string]string{api.TraceHeader: bad}); header.Get(api.TraceHeader) == bad {
 			t.Errorf("the trace id %q was taken", bad)
-		}
-	}
-}
-
-// The OpenAPI document is made from the table and holds every operation.
-func TestOpenAPIHoldsTheTable(t *testing.T) {
-	doc := newServer(t).OpenAPI()
-	if _, err := doc.MarshalJSON(); err != nil {
-		t.Fatal(err)
-	}
-	for _, op := range api.Operations() {
-		item := doc.Paths[op.Path]
-		if item == nil {
-			t.Errorf("no path %s", op.Path)
-			continue
-		}
-		for method, o := range map[string]any{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete} {
-			if method == op.Method && o == nil {
-				t.Errorf("no %s %s", method, op.Path)
-			}
 		}
 	}
 }

@@ -2,8 +2,9 @@
 // each operation and runs every request through one chain of checks that are
 // derived from the operation's declaration.
 //
-//	trace id → log and recover → path to operation → credential → tenant and
-//	membership → permission → rate limit → body limit → decode and validate →
+//	trace id → log, count and recover → an end to the body → plain headers, path and query → CORS →
+//	path to operation → credential → rate limit → CSRF → tenant and membership →
+//	permission → body limit and strict JSON → idempotency → decode and validate →
 //	engine → encode
 //
 // It holds no rule of the domain. Who calls comes from a verified credential or

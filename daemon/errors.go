@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,27 +15,15 @@ import (
 	"github.com/scf-service/service/engine/api"
 )
 
-// statusError is the error envelope as huma wants it.
-type statusError struct {
-	api.ErrorEnvelope
-}
-
-func (e *statusError) Error() string  { return e.ErrorEnvelope.Error.Message }
-func (e *statusError) GetStatus() int { return e.ErrorEnvelope.Error.HTTPStatus() }
-
 func init() {
 	huma.DefaultArrayNullable = false
-	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
-		return &statusError{api.ErrorEnvelope{Error: fromHuma(status, message, errs)}}
-	}
+	// A field by another casing would be a way to say it twice.
+	huma.ValidateStrictCasing = true
 }
 
-// fromHuma gives what huma found wrong with a request the contract's code and words.
-func fromHuma(status int, message string, errs []error) *api.Error {
-	if status >= http.StatusInternalServerError {
-		return api.AsError(nil)
-	}
-	e := api.Invalid("", "%s", message)
+// refusal gives what huma found wrong with a request the contract's code and words.
+func refusal(errs []error) *api.Error {
+	e := api.Invalid("", "validation failed")
 	for _, err := range errs {
 		d := api.ErrorDetail{Message: err.Error()}
 		if det, ok := err.(huma.ErrorDetailer); ok {
@@ -77,24 +66,23 @@ func plainer(m string) string {
 	return m
 }
 
-// fillTraceID puts the request's trace id into every error answer, wherever it was made.
-func fillTraceID(ctx huma.Context, _ string, v any) (any, error) {
-	if e, ok := v.(*statusError); ok {
-		filled := *e.ErrorEnvelope.Error
-		filled.TraceID = traceID(ctx.Context())
-		return &statusError{api.ErrorEnvelope{Error: &filled}}, nil
+// refuse answers an error of an operation. What a rule that only its method knows has
+// denied is noted in the audit chain.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
+	e := s.explain(r.Context(), op, err)
+	if e.Code == api.CodeForbidden || e.Code == api.CodeApproval {
+		s.noteDenied(r.Context(), caller(r.Context()), op, e)
 	}
-	return v, nil
+	s.writeError(w, r, e)
 }
 
-// fail logs what the caller is not told and returns the error in huma's form.
-func (s *Server) fail(ctx context.Context, op *api.Operation, err error) error {
-	return &statusError{api.ErrorEnvelope{Error: s.explain(ctx, op, err)}}
-}
-
+// explain is the error as the caller is told it; it logs what the caller is not told.
 func (s *Server) explain(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := engine.Explain(err)
-	if e.Code == api.CodeInternal {
+	if x := of(ctx); e.RetryAfter() > 0 && x.w != nil {
+		x.w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter()))
+	}
+	if e.Code == api.CodeInternal && !gone(ctx) {
 		level := slog.LevelError
 		if !e.Hidden() { // the caller is told, and can mend it
 			level = slog.LevelWarn
@@ -104,7 +92,7 @@ func (s *Server) explain(ctx context.Context, op *api.Operation, err error) *api
 	return e
 }
 
-// writeError answers outside of huma: unknown routes, uploads, panics.
+// writeError answers an error, with the request's trace id.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	filled := *e
 	filled.TraceID = traceID(r.Context())

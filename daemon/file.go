@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -8,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,17 +19,61 @@ import (
 )
 
 // serveContent answers ranges where the file can seek, else the whole.
-func serveContent(w http.ResponseWriter, r *http.Request, f *api.File) {
+func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.File) {
+	if !strings.HasPrefix(r.Header.Get("Range"), "bytes=") {
+		r.Header.Del("Range") // a unit that is unknown is passed over
+	}
 	if seeker, ok := f.Content.(io.ReadSeeker); ok {
 		w.Header().Del("Content-Length")
-		http.ServeContent(w, r, "", time.Time{}, seeker)
+		http.ServeContent(&enveloped{ResponseWriter: w, s: s, r: r}, r, "", time.Time{}, seeker)
 		return
 	}
-	_, _ = io.Copy(w, f.Content)
+	if _, err := io.Copy(w, f.Content); err != nil {
+		panic(http.ErrAbortHandler) // what was sent must not look like the whole
+	}
+}
+
+// enveloped gives the refusals of http.ServeContent the contract's form: of a range
+// that is none or lies beyond the file, and of a file that is not the one of If-Match.
+type enveloped struct {
+	http.ResponseWriter
+	s       *Server
+	r       *http.Request
+	refused bool
+}
+
+func (e *enveloped) WriteHeader(status int) {
+	switch status {
+	case http.StatusRequestedRangeNotSatisfiable:
+		e.refuse(api.Invalid("Range", "there is no such range in the file; ask for one within it, as bytes=0-99"))
+	case http.StatusPreconditionFailed:
+		e.refuse(api.Invalid("If-Match", "the file is not the one that If-Match names: its ETag is %s", e.Header().Get("ETag")))
+	default:
+		e.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (e *enveloped) refuse(err *api.Error) {
+	e.refused = true
+	for _, name := range []string{"Content-Length", "Content-Disposition", "ETag"} {
+		e.Header().Del(name)
+	}
+	e.s.writeError(e.ResponseWriter, e.r, err)
+}
+
+func (e *enveloped) Write(b []byte) (int, error) {
+	if e.refused {
+		return len(b), nil // its own words, after ours
+	}
+	return e.ResponseWriter.Write(b)
 }
 
 // spool is an upload on disk, until its method is done with it.
-type spool struct{ file *os.File }
+type spool struct {
+	file *os.File
+	sum  string // of its bytes
+	size int64
+}
 
 // spoolFile takes the part whole before the engine sees it, so that a
 // connection that breaks off never leaves half a document.
@@ -37,8 +84,9 @@ func spoolFile(part io.Reader) (*spool, error) {
 	}
 	// Where a file can lose its name while open, a process that is killed leaves nothing behind.
 	_ = os.Remove(f.Name())
-	s := &spool{f}
-	if _, err := io.Copy(f, part); err != nil {
+	s := &spool{file: f}
+	h := sha256.New()
+	if s.size, err = io.Copy(io.MultiWriter(f, h), part); err != nil {
 		s.discard()
 		if ours := (*fs.PathError)(nil); errors.As(err, &ours) {
 			return nil, api.Trouble("the temporary folder can't take the upload: %v", err).Because(err)
@@ -49,6 +97,7 @@ func spoolFile(part io.Reader) (*spool, error) {
 		s.discard()
 		return nil, err
 	}
+	s.sum = hex.EncodeToString(h.Sum(nil))
 	return s, nil
 }
 
@@ -67,4 +116,4 @@ func pathParameters(op *api.Operation) []*huma.Param {
 	return out
 }
 
-func statusText(code int) string { return strconv.Itoa(code) }
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -28,10 +28,11 @@ func newServer(t *testing.T) *daemon.Server {
 // The whole job goes through both transports alike: create, upload, every state, each gate, reports.
 func TestJourney(t *testing.T) {
 	s := newServer(t)
-	web := httptest.NewServer(s.LocalHandler())
+	h := judged(t, s.LocalHandler())
+	web := httptest.NewServer(h)
 	defer web.Close()
 	for name, o := range map[string]client.Options{
-		"in memory": {Transport: client.InMemory(s.LocalHandler())},
+		"in memory": {Transport: client.InMemory(h)},
 		"http":      {BaseURL: web.URL},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +74,7 @@ func journey(t *testing.T, c *client.Client) {
 		t.Errorf("summary of a mixed bag of evidence: %+v", sum)
 	}
 	t.Logf("%+v compliance %.1f maturity %.2f", sum, *sum.CompliancePct, *sum.MaturityAvg)
-	reports := do(t, c, api.ListReports, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+	reports := do(t, c, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
 	if len(reports.Data) != 2 {
 		t.Fatalf("the last step writes two reports, not %d", len(reports.Data))
 	}

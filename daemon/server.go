@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/api"
@@ -20,42 +22,74 @@ type Options struct {
 	Logger *slog.Logger
 	Clock  func() time.Time
 	NewID  func() string
+	// PublicURL is the address people reach the service at, where that is not the listener's.
+	PublicURL string
+	// Origins are the web origins whose pages may call the service, beside its own.
+	Origins []string
+	// Proxies are the networks of reverse proxies whose X-Forwarded-* headers are believed.
+	Proxies []netip.Prefix
+	// RateLimits replace the contract's, by category; 0 is no limit.
+	RateLimits map[api.RateCategory]int
 }
 
 // Server answers the operations of the contract.
 type Server struct {
-	engine *engine.Engine
-	log    *slog.Logger
-	clock  func() time.Time
-	newID  func() string
-	mux    *chi.Mux
-	huma   huma.API
-	limits *limiter
+	engine  *engine.Engine
+	log     *slog.Logger
+	clock   func() time.Time
+	newID   func() string
+	mux     *chi.Mux
+	schemas huma.Registry
+	limits  *limiter
+	metrics *metrics
+
+	publicURL string
+	origins   []string
+	proxies   []netip.Prefix
+
 	// bound are the operations with a method; later those that answer "not in this build yet".
 	bound map[string]bool
 	later []string
+	// described is what the types of each operation say of it, by its id.
+	described map[string]*huma.Operation
+	// document makes the OpenAPI document, once, when it is first asked for.
+	document func() (document, error)
 }
 
 // New builds the server; it fails where an operation is bound to nothing, or twice.
 func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
-		mux: chi.NewMux(), bound: map[string]bool{}, limits: newLimiter(o.Clock, api.RateLimits),
+		mux: chi.NewMux(), bound: map[string]bool{}, described: map[string]*huma.Operation{},
+		schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer), limits: newLimiter(o.Clock, o.RateLimits),
+		metrics: newMetrics(o.Engine), publicURL: o.PublicURL, proxies: o.Proxies,
 	}
-	cfg := huma.DefaultConfig("service", o.Engine.Version())
-	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
-	cfg.CreateHooks = nil
-	cfg.Transformers = []huma.Transformer{fillTraceID}
-	s.mux.Use(s.trace, s.observe)
+	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {
+		if address == "" {
+			continue
+		}
+		origin, err := Origin(address)
+		if err != nil {
+			return nil, err
+		}
+		s.origins = append(s.origins, origin)
+	}
+	s.mux.Use(s.trace, s.observe, s.arrive, s.plain, s.cors, middleware.GetHead)
 	s.mux.NotFound(s.unknownRoute)
 	s.mux.MethodNotAllowed(s.unknownRoute)
-	s.huma = humachi.New(s.mux, cfg)
-	aliasOptionals(s.huma)
+	teach(s.schemas)
 	s.routes()
+	s.publish()
 	// A load balancer asks at the root, where no version is known yet.
 	s.mux.Get("/health", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, api.GetHealth.Path, http.StatusTemporaryRedirect)
 	})
+	// The address that the daemon prints is opened in browsers too.
+	s.mux.Get("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, DocsPath, http.StatusTemporaryRedirect)
+	})
+	s.mux.Get("/metrics", s.metricsPage)
+	s.linkPage()
 	return s, s.complete()
 }
 
@@ -72,9 +106,6 @@ func (s *Server) LocalHandler() http.Handler {
 
 // Later are the ids of the operations that are still to come, in table order.
 func (s *Server) Later() []string { return s.later }
-
-// OpenAPI is the document made from the table.
-func (s *Server) OpenAPI() *huma.OpenAPI { return s.huma.OpenAPI() }
 
 type localKey struct{}
 

@@ -1,13 +1,15 @@
 package daemon
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"reflect"
+	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
@@ -21,29 +23,34 @@ const MaxUploadBytes = 512 << 20
 // maxFormField bounds the other fields of an upload.
 const maxFormField = 64 << 10
 
-// bindUpload serves a multipart upload outside of huma, so that the file is
-// streamed to the engine and never held. Fields may stand before or after the file.
-func bindUpload[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
-	desc := s.describe(op.Operation)
-	desc.Parameters = pathParameters(op.Operation)
+// bindUpload serves a multipart upload: the file is streamed to the engine and never
+// held. Fields may stand before or after the file.
+func (s *Server) bindUpload(op *api.Operation, do call) {
+	desc := s.describe(op)
+	desc.Parameters = pathParameters(op)
 	desc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"multipart/form-data": {Schema: uploadSchema(op.In)}}}
-	desc.Responses = map[string]*huma.Response{statusText(op.Status): {
-		Description: http.StatusText(op.Status),
-		Content: map[string]*huma.MediaType{"application/json": {
-			Schema: s.huma.OpenAPI().Components.Schemas.Schema(op.Out, true, op.Out.Name())}},
-	}}
-	s.huma.OpenAPI().AddOperation(&desc)
-	s.mux.MethodFunc(op.Method, op.Path, func(w http.ResponseWriter, r *http.Request) {
-		by, err := s.admit(w, r, op.Operation)
-		if err == nil {
-			var out *O
-			if out, err = receive(w, r, by, do); err == nil {
-				s.writeJSON(w, op.Operation, out)
+	desc.Responses[itoa(op.Status)] = s.jsonResponse(op)
+	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
+		in, spool, fingerprint, err := receive(w, r, op.In)
+		if err != nil {
+			s.refuse(w, r, op, err)
+			return
+		}
+		defer spool.discard()
+		if err := s.stillAdmitted(r, op); err != nil {
+			s.refuse(w, r, op, err)
+			return
+		}
+		s.metrics.uploads.Add(float64(spool.size))
+		s.once(w, r, op, fingerprint, func(w http.ResponseWriter, r *http.Request) {
+			out, err := do(r.Context(), in)
+			if err != nil {
+				s.refuse(w, r, op, err)
 				return
 			}
-		}
-		s.writeError(w, r, s.explain(r.Context(), op.Operation, err))
+			s.writeJSON(w, op, out)
+		})
 	})
 }
 
@@ -54,60 +61,57 @@ func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 		w.Header().Set("Location", l)
 	}
 	w.WriteHeader(statusOf(op, out))
-	_ = json.NewEncoder(w).Encode(out)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // it is no HTML, and evidence is easier read as it is
+	_ = e.Encode(out)
 }
 
-func receive[I, O any](w http.ResponseWriter, r *http.Request, by api.Caller, do method[I, O]) (*O, error) {
-	r.Body = http.MaxBytesReader(w, r.Body, MaxUploadBytes)
+// receive reads the form: its fields into the input, its file onto disk. The
+// fingerprint stands for both.
+func receive(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, file *spool, fingerprint string, err error) {
+	arriving := &steadily{noting: noting{ReadCloser: http.MaxBytesReader(w, r.Body, MaxUploadBytes)}, conn: http.NewResponseController(w)}
+	defer func() {
+		if err == nil {
+			arriving.end()
+		}
+	}()
+	r.Body = arriving
 	form, err := r.MultipartReader()
 	if err != nil {
-		return nil, api.Invalid("file", "send the file as multipart/form-data, in a part named \"file\"")
+		return nil, nil, "", api.Invalid("file", "send the file as multipart/form-data, in a part named \"file\"")
 	}
-	var in I
-	v := reflect.ValueOf(&in).Elem()
+	v := reflect.New(t).Elem()
 	setPath(v, r)
+	defer func() {
+		if err != nil && file != nil {
+			file.discard()
+		}
+	}()
+	name := ""
 	for {
 		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			return nil, api.Invalid("file", "the form has no part named \"file\" with a file in it")
-		}
-		if err != nil {
-			return nil, formError(err)
-		}
-		if part.FormName() == "file" && part.FileName() != "" {
-			return receiveFile(r.Context(), by, form, part, v, &in, do)
-		}
-		if err := setField(v, part); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// receiveFile calls the method with the file, and refuses a form that goes on
-// with something the method should have known before.
-func receiveFile[I, O any](ctx context.Context, by api.Caller, form *multipart.Reader, part *multipart.Part, v reflect.Value, in *I, do method[I, O]) (*O, error) {
-	spool, err := spoolFile(part)
-	if err != nil {
-		return nil, uploadError(err)
-	}
-	defer spool.discard()
-	for {
-		next, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, formError(err)
-		}
-		if next.FormName() == "file" {
-			return nil, api.Invalid("file", "send one file at a time")
-		}
-		if err := setField(v, next); err != nil {
-			return nil, err
+		switch {
+		case errors.Is(err, io.EOF) && file == nil:
+			return nil, nil, "", api.Invalid("file", "the form has no part named \"file\" with a file in it")
+		case errors.Is(err, io.EOF):
+			v.FieldByName("File").Set(reflect.ValueOf(api.UploadFile{Filename: name, Content: file.file}))
+			fields, err := json.Marshal(formFields(v))
+			return v.Addr().Interface(), file, hashOf([]byte(name), []byte(file.sum), fields), err
+		case err != nil:
+			return nil, file, "", formError(err)
+		case part.FormName() == "file" && file != nil:
+			return nil, file, "", api.Invalid("file", "send one file at a time")
+		case part.FormName() == "file" && part.FileName() != "":
+			name = part.FileName()
+			if file, err = spoolFile(part); err != nil {
+				return nil, file, "", uploadError(err)
+			}
+		default:
+			if err := setField(v, part); err != nil {
+				return nil, file, "", err
+			}
 		}
 	}
-	v.FieldByName("File").Set(reflect.ValueOf(api.UploadFile{Filename: part.FileName(), Content: spool.file}))
-	return do(ctx, by, in)
 }
 
 // formError is what is wrong where the next part of a form should begin: the
@@ -126,6 +130,9 @@ func uploadError(err error) error {
 	}
 	if apiErr := (*api.Error)(nil); errors.As(err, &apiErr) {
 		return err
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return api.Invalid("file", "the upload came to a halt: less than %d KiB came in %d seconds", leastArriving>>10, int(arrivingTime/time.Second))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return api.Invalid("file", "the upload broke off before its end").Because(err)
@@ -148,20 +155,42 @@ func setPath(v reflect.Value, r *http.Request) {
 // setField fills one form field; unknown ones are refused by name.
 func setField(v reflect.Value, part *multipart.Part) error {
 	b, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
-	if err != nil {
+	switch {
+	case err != nil:
 		return uploadError(err)
-	}
-	if len(b) > maxFormField {
-		return api.Invalid(part.FormName(), "the field is too long")
+	case len(b) > maxFormField:
+		return api.Invalid(nameOf(part), "the field is over the limit of %d KiB", maxFormField>>10)
+	case !plainText(string(b)):
+		return api.Invalid(nameOf(part), "the field holds bytes that are no text")
 	}
 	t := v.Type()
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Tag.Get("form") == part.FormName() && f.Type.Kind() == reflect.String {
+			if v.Field(i).Len() > 0 {
+				return api.Invalid(nameOf(part), "send the field once")
+			}
 			v.Field(i).SetString(string(b))
 			return nil
 		}
 	}
-	return api.Invalid(part.FormName(), "there is no such field")
+	return api.Invalid(nameOf(part), "there is no such field")
+}
+
+// nameOf is a form field's name, short enough to be told.
+func nameOf(part *multipart.Part) string {
+	name := part.FormName()
+	return strings.ToValidUTF8(name[:min(len(name), 100)], "?")
+}
+
+// formFields are the fields of an upload's input beside the file.
+func formFields(v reflect.Value) map[string]string {
+	out := map[string]string{}
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Tag.Get("form"); name != "" && v.Field(i).Kind() == reflect.String {
+			out[name] = v.Field(i).String()
+		}
+	}
+	return out
 }
 
 func uploadSchema(in reflect.Type) *huma.Schema {

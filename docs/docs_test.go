@@ -138,9 +138,24 @@ func (p page) commands(t *testing.T) (lines []string) {
 func environment(home string) []string {
 	return []string{
 		"PATH=" + program + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"HOME=" + home, "TMPDIR=" + home, "NO_COLOR=1", "LC_ALL=C.UTF-8",
+		"HOME=" + home, "TMPDIR=" + home, "NO_COLOR=1", "LC_ALL=C.UTF-8", "SERVICE_KEYRING=off",
 		"XDG_DATA_HOME=" + filepath.Join(home, "data"), "XDG_STATE_HOME=" + filepath.Join(home, "state"),
 		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"), "XDG_CACHE_HOME=" + cache,
+	}
+}
+
+// stopDaemon ends the daemon that a page has started on its data folder, if it did.
+func stopDaemon(home string) {
+	ask := exec.Command(filepath.Join(program, "service"), "daemon", "status", "-q", "--jq", ".process.pid")
+	ask.Env = environment(home)
+	out, err := ask.Output()
+	if err != nil {
+		return
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(out))); err == nil {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Signal(os.Interrupt)
+		}
 	}
 }
 
@@ -162,6 +177,7 @@ func TestCommandsOnPages(t *testing.T) {
 		t.Run(filepath.Base(p.path), func(t *testing.T) {
 			t.Parallel()
 			home, work := t.TempDir(), t.TempDir()
+			t.Cleanup(func() { stopDaemon(home) })
 			missing := p.files(t, work)
 			for _, c := range commands {
 				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c, name) }) {

@@ -6,18 +6,25 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/scf-service/service/agent"
 	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/archive"
 	"github.com/scf-service/service/assessment"
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/catalog/shelf"
 	"github.com/scf-service/service/evidence"
+	"github.com/scf-service/service/evidence/embed"
+	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/replay"
 	"github.com/scf-service/service/report/desk"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/workflow"
 )
 
 // Options are what an engine is made of.
@@ -28,51 +35,123 @@ type Options struct {
 	Version string
 	// CacheDir is where compiled document readers are kept between starts; empty: nowhere.
 	CacheDir string
+	// Embedder is a model elsewhere that embeds beside the built-in embedder; nil: none.
+	Embedder embed.Embedder
+	// OCR recognises the text of pictures; nil: they can't be read.
+	OCR parse.OCR
 	// LocalName and LocalEmail are the person whose machine it is.
 	LocalName, LocalEmail string
+	// Model answers the specialised analyses; nil: the built-in rules do.
+	Model agent.Model
+	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
+	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
 // Engine holds the areas. Each answers the operations of its part of the contract.
 type Engine struct {
 	Audit       *audit.Service
 	Identity    *identity.Service
+	Replays     *replay.Service
 	Catalog     *shelf.Service
 	Evidence    *evidence.Service
 	Assessments *assessment.Service
 	Reports     *desk.Service
+	Agents      *agent.Service
+	Workflows   *workflow.Service
+	Archives    *archive.Service
 
 	db      *store.DB
 	clock   func() time.Time
 	version string
 	started time.Time
+	log     *slog.Logger
+	// ahead: embedders are trained before they are needed.
+	ahead atomic.Bool
+	every func(time.Duration) (<-chan time.Time, func())
+	// stop ends the work in the background; background waits for its end.
+	stop       context.CancelFunc
+	background sync.WaitGroup
 }
 
 // New builds an engine over an open store; Close ends its work, not the store.
 func New(ctx context.Context, o Options) (*Engine, error) {
-	e := &Engine{db: o.DB, clock: o.Clock, version: o.Version, started: o.Clock()}
+	e := &Engine{db: o.DB, clock: o.Clock, version: o.Version, started: o.Clock(), log: o.Logger, every: o.Every}
+	if e.every == nil {
+		e.every = func(d time.Duration) (<-chan time.Time, func()) {
+			t := time.NewTicker(d)
+			return t.C, t.Stop
+		}
+	}
 	e.Audit = audit.New(o.DB)
-	e.Identity = identity.New(identity.Options{DB: o.DB, LocalName: o.LocalName, LocalEmail: o.LocalEmail})
-	e.Catalog = shelf.New(o.DB, o.Clock)
+	e.Identity = identity.New(identity.Options{DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail})
+	e.Replays = replay.New(o.DB)
+	e.Catalog = shelf.New(o.DB, o.Clock, shelf.WithPDF(e.tablesOf), shelf.WithImported(func(version string) {
+		if e.ahead.Load() {
+			e.Evidence.Prepare(version)
+		}
+	}))
 	if err := e.Catalog.EnsureStarter(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Categorize: analyst.Category})
+	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, OCR: o.OCR, Outside: o.Embedder, Categorize: analyst.Category,
+		// Deliverables are above evidence: what becomes of their lines comes in from here.
+		Changed: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
+			return e.Assessments.EvidenceChanged(tx, by, assessment, filename, passages)
+		}})
 	if err != nil {
 		return nil, err
 	}
 	e.Assessments = assessment.New(assessment.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Reports are above assessments: the step that writes them comes in from here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteAll(ctx, by, id) }})
-	e.Reports = desk.New(desk.Options{DB: o.DB, Catalog: e.Catalog, Assessments: e.Assessments, Clock: o.Clock, Tool: "service " + o.Version})
+	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Clock: o.Clock, Tool: "service " + o.Version})
+	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
+	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})
+	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})
 	return e, nil
 }
 
 // Start begins the background work.
-func (e *Engine) Start(ctx context.Context) error { return e.Evidence.Start(ctx) }
+func (e *Engine) Start(ctx context.Context) error {
+	if err := e.Agents.Start(ctx); err != nil {
+		return err
+	}
+	ctx, e.stop = context.WithCancel(ctx)
+	e.background.Go(func() { e.sweeping(ctx) })
+	if err := e.Evidence.Start(ctx); err != nil {
+		return err
+	}
+	return e.Workflows.Start(ctx)
+}
+
+// StopStreams ends the answers that go on until something happens, so that who stops
+// serving does not wait for them.
+func (e *Engine) StopStreams() { e.Workflows.StopWatching() }
+
+// TrainAhead has the embedder of the active catalog version trained now, and those of
+// versions imported from here on, all in the background: for a process that stays. Others
+// train when the first document is read.
+func (e *Engine) TrainAhead(ctx context.Context) error {
+	e.ahead.Store(true)
+	active, err := e.Catalog.Snapshot(ctx, "")
+	if err != nil {
+		return err
+	}
+	e.Evidence.Prepare(active.Version().ID)
+	return nil
+}
 
 // Close ends the background work and waits for it.
-func (e *Engine) Close() error { return errors.Join(e.Evidence.Close()) }
+func (e *Engine) Close() error {
+	if e.stop != nil {
+		e.stop()
+	}
+	e.Agents.Close()
+	e.background.Wait()
+	e.Workflows.Close()
+	return e.Evidence.Close()
+}
 
 // Version is the program's version.
 func (e *Engine) Version() string { return e.version }

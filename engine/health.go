@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/scf-service/service/engine/api"
@@ -30,10 +32,16 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 		}
 		out.Checks = append(out.Checks, c)
 	}
+	figures := e.Figures()
 	check("store", func() (string, error) {
-		n := 0
-		err := e.db.View(ctx, func(tx *store.Tx) (err error) { n, err = store.Organizations.Count(tx); return err })
-		return fmt.Sprintf("%d organizations", n), err
+		err := e.db.View(ctx, func(tx *store.Tx) error { _, err := store.Organizations.Count(tx); return err })
+		return fmt.Sprintf("answers; %s", megabytes(uint64(figures.StoreBytes))), err
+	})
+	check("index", func() (string, error) {
+		if figures.Stuck > 0 {
+			return "", fmt.Errorf("%d documents could not be read for a reason outside of them; the log has it", figures.Stuck)
+		}
+		return fmt.Sprintf("%d documents wait, %d are being read; %d passages in memory", figures.Waiting, figures.Reading, figures.Passages), nil
 	})
 	check("catalog", func() (string, error) {
 		v, err := e.Catalog.GetLatest(ctx, by, nil)
@@ -43,5 +51,36 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 		return fmt.Sprintf("version %s, %d controls", v.Label, v.Counts.Controls), nil
 	})
 	check("model", func() (string, error) { return "builtin", nil })
+	check("mail", func() (string, error) { return "not configured", nil })
+	check("disk", func() (string, error) { return e.checkDisk(figures) })
 	return out, nil
+}
+
+// leastDisk is the room below which the next upload or import may fail.
+const leastDisk = 256 << 20
+
+// checkDisk sees that there is room, and that the data folder can be written.
+func (e *Engine) checkDisk(f Figures) (string, error) {
+	probe, err := os.CreateTemp(e.db.Dir(), ".writable-*")
+	if err != nil {
+		return "", errors.New("the data folder can't be written")
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return "", errors.New("the data folder can't be written")
+	}
+	switch {
+	case !f.DiskKnown:
+		return "can be written", nil
+	case f.DiskFree < leastDisk:
+		return "", fmt.Errorf("only %s are left; free some space", megabytes(f.DiskFree))
+	}
+	return fmt.Sprintf("%s are left", megabytes(f.DiskFree)), nil
+}
+
+// megabytes is a size in MB, and in GB where it is that large.
+func megabytes(n uint64) string {
+	if n >= 1e9 {
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,8 +14,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxFile bounds one document.
-const maxFile = 256 << 20
+const (
+	// maxFile bounds one document.
+	maxFile = 256 << 20
+	// maxCategory bounds the name of its kind.
+	maxCategory = 100
+)
 
 // Upload takes a file in; it is read in the background. The same bytes again are
 // the record there is.
@@ -26,6 +31,10 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	if err := s.open(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
+	category := strings.ToLower(strings.TrimSpace(in.Category))
+	if len(category) > maxCategory {
+		return nil, api.Invalid("category", "a category is a word or two, of at most %d bytes", maxCategory)
+	}
 	blob, err := s.db.Blobs().Put(ctx, in.File.Content, maxFile)
 	if errors.Is(err, store.ErrTooLarge) {
 		return nil, api.Invalid("file", "%s is over the limit of %d MiB", name, maxFile>>20)
@@ -33,9 +42,15 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	if err != nil {
 		return nil, fmt.Errorf("keeping %s: %w", name, err)
 	}
+	taken := &store.Document{Stage: "queued", Document: api.Document{Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
+		SizeBytes: blob.Size, SHA256: blob.SHA256, Title: name, Status: api.DocumentUploaded, UploadedBy: by.Actor.Name}}
 	var doc store.Document
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if err := s.stillOpen(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		if in.Replaces != "" {
+			doc, err = s.replace(tx, by, in.Replaces, taken)
 			return err
 		}
 		old, err := store.Documents.By("content").Get(tx, by.OrganizationID, in.AssessmentID, blob.SHA256)
@@ -47,11 +62,8 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		doc = store.Document{Stage: "queued", Document: api.Document{
-			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
-			AssessmentID: in.AssessmentID, Filename: name, Category: strings.ToLower(strings.TrimSpace(in.Category)), SizeBytes: blob.Size,
-			SHA256: blob.SHA256, Title: name, Status: api.DocumentUploaded, UploadedBy: by.Actor.Name,
-		}}
+		doc = *taken
+		doc.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
 		if err := store.Documents.Insert(tx, by.OrganizationID, &doc); err != nil {
 			return err
 		}
@@ -99,13 +111,24 @@ func (s *Service) stillOpen(tx *store.Tx, by api.Caller, assessment string) erro
 	return nil
 }
 
+// documentOrder is what documents can be sorted by.
+var documentOrder = []store.SortBy[store.Document]{
+	{Name: "filename", Of: func(d *store.Document) any { return store.Natural(d.Filename) }},
+	{Name: "title", Of: func(d *store.Document) any { return store.Natural(d.Title) }},
+	{Name: "category", Of: func(d *store.Document) any { return strings.ToLower(d.Category) }},
+	{Name: "status", Of: func(d *store.Document) any { return slices.Index(d.Status.Values(), d.Status) }},
+	{Name: "size_bytes", Of: func(d *store.Document) any { return d.SizeBytes }},
+	{Name: "created_at", Of: func(d *store.Document) any { return d.CreatedAt }},
+	{Name: "updated_at", Of: func(d *store.Document) any { return d.UpdatedAt }},
+}
+
 // List lists the documents of an assessment, in the order they came.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInput) (*api.List[api.Document], error) {
 	if err := s.exists(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	q := strings.ToLower(in.Q)
-	l, err := store.List(ctx, s.db, store.Documents, by.OrganizationID, in.Paging, store.PageQuery[store.Document]{
+	l, err := store.SortedList(ctx, s.db, store.Documents, by.OrganizationID, in.Paging, in.Sort, documentOrder, store.PageQuery[store.Document]{
 		Index: "assessment", Prefix: store.K(in.AssessmentID),
 		Filter: func(d *store.Document) bool {
 			return (in.Status == "" || d.Status == in.Status) && (in.Category == "" || strings.EqualFold(d.Category, in.Category)) &&
@@ -165,7 +188,15 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		if err := s.stillOpen(tx, by, doc.AssessmentID); err != nil {
 			return err
 		}
-		if err := s.forget(tx, &doc); err != nil {
+		before, err := passagesOf(tx, &doc)
+		if err != nil {
+			return err
+		}
+		gone := map[string]bool{}
+		for _, c := range before {
+			gone[c.ID] = true
+		}
+		if err := errors.Join(s.forget(tx, &doc), s.tell(tx, by, &doc, gone)); err != nil {
 			return err
 		}
 		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID),
@@ -176,10 +207,13 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		return nil, err
 	}
 	s.indexes.drop(doc.AssessmentID)
+	if err := s.settle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is gone all the same
+		s.log.Warn("near-duplicates could not be marked anew", "assessment_id", doc.AssessmentID, "error", err)
+	}
 	return &api.None{}, nil
 }
 
-// forget removes a document's passages and vectors.
+// forget removes a document's passages, vectors and packs.
 func (s *Service) forget(tx *store.Tx, doc *store.Document) error {
 	var ids []string
 	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
@@ -194,7 +228,8 @@ func (s *Service) forget(tx *store.Tx, doc *store.Document) error {
 		}
 	}
 	_, err := store.Vectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
-	return err
+	_, other := store.OutsideVectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
+	return errors.Join(err, other, dropPacks(tx, doc))
 }
 
 // Purge removes all documents of an assessment, as part of its deletion.

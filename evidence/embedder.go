@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 
@@ -21,11 +22,51 @@ const maxModel = 256 << 20
 type embedders struct {
 	mu sync.Mutex
 	of map[string]*embedderSlot
+	// wanted is the version to be trained in the background next, the latest asked for.
+	wanted chan string
+	// training is how far what is trained now is, by catalog version.
+	training map[string]api.EmbedderTraining
+}
+
+func (e *embedders) init() {
+	e.of, e.wanted = map[string]*embedderSlot{}, make(chan string, 1)
+	e.training = map[string]api.EmbedderTraining{}
 }
 
 type embedderSlot struct {
 	mu    sync.Mutex
 	model *embed.Model
+}
+
+// Prepare has the embedder of a catalog version trained in the background, so that the
+// first document to be read need not wait for it. It returns at once. Of several versions
+// asked for while one is trained, the last is next; the others are trained when needed.
+func (s *Service) Prepare(version string) {
+	for {
+		select {
+		case s.embedders.wanted <- version:
+			return
+		default:
+		}
+		select {
+		case <-s.embedders.wanted:
+		default:
+		}
+	}
+}
+
+// prepare trains what Prepare asks for, one after the other, until ctx ends.
+func (s *Service) prepare(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case version := <-s.embedders.wanted:
+			if _, err := s.embedderOf(ctx, version); err != nil && ctx.Err() == nil {
+				s.log.Warn("the embedder could not be trained ahead; it will be when a document is read", "error", err)
+			}
+		}
+	}
 }
 
 // Embedder is the embedder of an assessment: the one trained on its catalog version.
@@ -97,7 +138,12 @@ func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Mod
 		return nil, err
 	}
 	began := s.clock()
-	model, err := embed.Train(ctx, corpus(snap.Source()), embed.Options{})
+	defer s.embedders.over(version)
+	progress := func(done, total int) {
+		s.embedders.tell(api.EmbedderTraining{SCFVersionID: version, Label: snap.Version().Label, Progress: 100 * done / max(total, 1)})
+	}
+	progress(0, 1)
+	model, err := embed.Train(ctx, corpus(snap.Source()), embed.Options{Progress: progress})
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +164,31 @@ func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Mod
 		rec.EmbedderBlob = blob.SHA256
 		return store.CatalogVersions.Put(tx, &rec)
 	})
+}
+
+func (e *embedders) tell(t api.EmbedderTraining) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.training[t.SCFVersionID] = t
+}
+
+func (e *embedders) over(version string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.training, version)
+}
+
+// trained is the training that goes on, of several the one that is least far; nil where none does.
+func (e *embedders) trained() *api.EmbedderTraining {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var least *api.EmbedderTraining
+	for _, version := range slices.Sorted(maps.Keys(e.training)) {
+		if t := e.training[version]; least == nil || t.Progress < least.Progress {
+			least = &t
+		}
+	}
+	return least
 }
 
 // corpus is a catalog as something to learn from: each control with the ways it

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/catalog/shelf"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/store"
 )
@@ -26,10 +27,19 @@ type Options struct {
 	Clock   func() time.Time
 	// CacheDir is where compiled readers are kept between starts; empty: nowhere.
 	CacheDir string
+	// OCR recognises the text of pictures; nil: they can't be read.
+	OCR parse.OCR
 	// Workers is how many documents are read at once; 2 where zero.
 	Workers int
+	// Outside embeds with a model elsewhere, beside the built-in embedder; nil: none is chosen.
+	Outside embed.Embedder
+	// OutsideRetry is how long to wait for a model that is away; a minute where zero.
+	OutsideRetry time.Duration
 	// Categorize guesses the category of a document from its name, title and text.
 	Categorize func(filename, title, text string) string
+	// Changed is told, in the transaction in which it happens, of the passages of a document
+	// that say something else from now on or are gone, by their ids. Nil: nobody is told.
+	Changed func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
 }
 
 // Service answers the operations on documents and the knowledge base.
@@ -40,25 +50,28 @@ type Service struct {
 	clock      func() time.Time
 	reader     *parse.Reader
 	categorize func(filename, title, text string) string
+	changed    func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
 	workers    int
 
 	indexes   indexes
 	embedders embedders
+	outside   *outside
 	queue     queue
 }
 
 // New makes the service; call Start to have it read documents.
 func New(o Options) (*Service, error) {
-	reader, err := parse.New(parse.Options{CacheDir: o.CacheDir})
+	reader, err := parse.New(parse.Options{CacheDir: o.CacheDir, OCR: o.OCR})
 	if err != nil {
 		return nil, err
 	}
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, clock: o.Clock, reader: reader, categorize: o.Categorize, workers: o.Workers}
+	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, clock: o.Clock, reader: reader, categorize: o.Categorize, changed: o.Changed, workers: o.Workers,
+		outside: newOutside(o.Outside, o.OutsideRetry)}
 	s.indexes.of = map[string]*assessmentIndex{}
-	s.embedders.of = map[string]*embedderSlot{}
+	s.embedders.init()
 	s.queue.init()
 	return s, nil
 }
@@ -70,6 +83,10 @@ func (s *Service) Start(ctx context.Context) error {
 	for range s.workers {
 		s.queue.running.Add(1)
 		go s.work(ctx)
+	}
+	s.queue.running.Go(func() { s.prepare(ctx) })
+	if s.outside.embedder != nil {
+		s.queue.running.Go(func() { s.embedOutside(ctx) })
 	}
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.AcrossTenants().Scan(tx) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/evidence/chunk"
 	"github.com/scf-service/service/evidence/parse"
+	"github.com/scf-service/service/evidence/search"
 	"github.com/scf-service/service/store"
 )
 
@@ -41,7 +43,7 @@ func (s *Service) take(ctx context.Context, j job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("reading a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
-			err = s.failed(ctx, j, fmt.Errorf("reading it broke off: %v", p))
+			err = s.failed(ctx, j, "", fmt.Errorf("reading it broke off: %v", p))
 		}
 	}()
 	return s.ingest(ctx, j)
@@ -104,11 +106,11 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return s.failed(ctx, j, err)
+		return errors.Join(s.failed(ctx, j, doc.SHA256, err), s.settle(ctx, j.organization, doc.AssessmentID))
 	}
 	chunks := chunk.Split(parsed, chunk.Options{})
 	if len(chunks) == 0 {
-		return s.failed(ctx, j, parse.ErrEmpty)
+		return errors.Join(s.failed(ctx, j, doc.SHA256, parse.ErrEmpty), s.settle(ctx, j.organization, doc.AssessmentID))
 	}
 	if _, err := s.stage(ctx, j, "embed"); err != nil {
 		return err
@@ -125,11 +127,21 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", doc.Filename, err)
 	}
-	if err := s.save(ctx, j, parsed, chunks, vectors, embedder.Name()); err != nil {
+	if err := s.save(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name()); err != nil {
 		return err
 	}
 	s.indexes.drop(doc.AssessmentID) // the next search loads it anew
-	return nil
+	s.outside.embedNow()
+	return s.settle(ctx, j.organization, doc.AssessmentID)
+}
+
+// settle does what concerns all documents of an assessment, once none of them waits.
+func (s *Service) settle(ctx context.Context, org, assessment string) error {
+	waiting, err := s.unread(ctx, api.Caller{OrganizationID: org}, assessment)
+	if err != nil || len(waiting) > 0 {
+		return err
+	}
+	return s.markDuplicates(ctx, org, assessment)
 }
 
 func (s *Service) stage(ctx context.Context, j job, stage string) (doc store.Document, err error) {
@@ -143,6 +155,12 @@ func (s *Service) stage(ctx context.Context, j job, stage string) (doc store.Doc
 	return doc, err
 }
 
+// Parse reads a document that is nobody's evidence, such as one that the catalog is given.
+// Nothing of it is kept.
+func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, size int64) (*parse.Document, error) {
+	return s.reader.Read(ctx, name, content, size)
+}
+
 func (s *Service) parse(ctx context.Context, doc *store.Document) (*parse.Document, error) {
 	f, size, err := s.db.Blobs().Open(doc.SHA256)
 	if err != nil {
@@ -152,15 +170,23 @@ func (s *Service) parse(ctx context.Context, doc *store.Document) (*parse.Docume
 	return s.reader.Read(ctx, doc.Filename, readerAt{f}, size)
 }
 
-// failed keeps the reason with the document.
-func (s *Service) failed(ctx context.Context, j job, cause error) error {
+// failed keeps the reason with the document, if it still has the content that was read;
+// empty is whatever it has.
+func (s *Service) failed(ctx context.Context, j job, content string, cause error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
 		}
+		if content != "" && content != doc.SHA256 {
+			return nil
+		}
 		reason := cause.Error()
-		if err := s.forget(tx, &doc); err != nil {
+		before, err := passagesOf(tx, &doc)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.forget(tx, &doc), s.tellChanged(tx, &doc, before, nil, nil)); err != nil {
 			return err
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
@@ -178,24 +204,36 @@ func ignoreMissing(err error) error {
 }
 
 // save replaces the document's passages in one transaction. A passage that was
-// there before has its id again, so that links to it survive.
-func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
+// there before has its id again, so that links to it survive. A document that was given
+// other content meanwhile is left alone: it is read once more.
+func (s *Service) save(ctx context.Context, j job, content string, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
 		}
+		if doc.SHA256 != content {
+			return nil
+		}
 		a, err := store.Assessments.Get(tx, j.organization, doc.AssessmentID)
 		if err != nil {
 			return ignoreMissing(err)
 		}
+		before, err := passagesOf(tx, &doc)
+		if err != nil {
+			return err
+		}
 		if err := s.forget(tx, &doc); err != nil {
 			return err
 		}
-		copies := map[string]int{}
+		origin := doc.Origin
+		if origin == "" {
+			origin = doc.SHA256
+		}
+		ids := keepIDs(before, chunks, func(sha string, nth int) string { return passageID(a.ID, a.CreatedAt, origin, sha, nth) })
+		packed := make([]search.Passage, len(chunks))
 		for i, c := range chunks {
-			id := passageID(a.ID, a.CreatedAt, doc.SHA256, c.SHA256, copies[c.SHA256])
-			copies[c.SHA256]++
+			id := ids[i]
 			rec := api.Chunk{ID: id, OrganizationID: j.organization, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index,
 				Text: c.Text, HeadingPath: c.HeadingPath, Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
 			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: id,
@@ -203,6 +241,13 @@ func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunk
 			if err := errors.Join(store.Chunks.Insert(tx, j.organization, &rec), store.Vectors.Put(tx, j.organization, &vec)); err != nil {
 				return err
 			}
+			packed[i] = passage(rec, doc.Document, vectors[i])
+		}
+		if err := putPacks(tx, &doc, packed); err != nil {
+			return err
+		}
+		if err := s.tellChanged(tx, &doc, before, chunks, ids); err != nil {
+			return err
 		}
 		describe(&doc, parsed, s.categorize)
 		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
@@ -212,6 +257,39 @@ func (s *Service) save(ctx context.Context, j job, parsed *parse.Document, chunk
 				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
 				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)}}))
 	})
+}
+
+// passagesOf are a document's passages in their order.
+func passagesOf(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
+	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// tellChanged tells of the passages that say something else than before, or are gone.
+func (s *Service) tellChanged(tx *store.Tx, doc *store.Document, before []api.Chunk, chunks []chunk.Chunk, ids []string) error {
+	now := map[string]string{}
+	for i, c := range chunks {
+		now[ids[i]] = c.SHA256
+	}
+	changed := map[string]bool{}
+	for _, c := range before {
+		if now[c.ID] != c.SHA256 {
+			changed[c.ID] = true
+		}
+	}
+	return s.tell(tx, reader(doc.OrganizationID), doc, changed)
+}
+
+func (s *Service) tell(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {
+	if s.changed == nil || len(changed) == 0 {
+		return nil
+	}
+	return s.changed(tx, by, doc.AssessmentID, doc.Filename, changed)
 }
 
 // name is a person or role without the full stop of the line it stood on.

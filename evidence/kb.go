@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/evidence/embed"
@@ -40,47 +43,81 @@ func (x *indexes) drop(assessment string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.of, assessment)
+	delete(x.of, outsideIndex(assessment))
 }
 
 // index is the search index of an assessment, loaded where it isn't.
 func (s *Service) index(ctx context.Context, org, assessment string, embedder *embed.Model) (*search.Index, error) {
-	a := s.indexes.slot(assessment)
+	return s.fill(ctx, org, assessment, assessment, search.Options{Weight: embedder.Weight, Embed: embedder.Parts}, store.Vectors)
+}
+
+// fill loads the passages of an assessment with the vectors of a table, once for a place.
+func (s *Service) fill(ctx context.Context, org, assessment, place string, o search.Options, table *store.TenantTable[store.Vector]) (*search.Index, error) {
+	a := s.indexes.slot(place)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.index != nil {
 		return a.index, nil
 	}
-	ix := search.New(search.Options{Weight: embedder.Weight})
+	var ix *search.Index
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		vectors := map[string][]float32{}
-		for v, err := range store.Vectors.Scan(tx, org, store.Prefix(assessment)) {
-			if err != nil {
-				return err
-			}
-			vectors[v.ChunkID] = v.Values
-		}
-		categories := map[string]string{}
+		ix = search.New(o)
+		documents := map[string]store.Document{}
 		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 			if err != nil {
 				return err
 			}
-			categories[d.ID] = d.Category
+			documents[d.ID] = d
 		}
-		var all []search.Passage
-		for c, err := range store.Chunks.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if table == store.Vectors {
+			if err := loadPacks(ctx, tx, org, assessment, documents, ix); err != nil {
+				return err
+			}
+		}
+		var rest []search.Passage
+		for _, id := range slices.Sorted(maps.Keys(documents)) {
+			d := documents[id]
+			some, err := unpacked(tx, &d, table)
 			if err != nil {
 				return err
 			}
-			all = append(all, search.Passage{ID: c.ID, DocumentID: c.DocumentID, AssessmentID: assessment, Category: categories[c.DocumentID],
-				Text: c.Text, HeadingPath: c.HeadingPath, Vector: vectors[c.ID]})
+			rest = append(rest, some...)
 		}
-		return ix.Put(all...)
+		return ix.Put(rest...)
 	})
 	if err != nil {
 		return nil, err
 	}
 	a.index = ix
 	return ix, nil
+}
+
+// unpacked gives the passages of a document with their vectors of a table.
+func unpacked(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
+	vectors := map[string][]float32{}
+	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.ID)) {
+		if err != nil {
+			return nil, err
+		}
+		vectors[v.ChunkID] = v.Values
+	}
+	chunks, err := passagesOf(tx, d)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]search.Passage, len(chunks))
+	for i, c := range chunks {
+		all[i] = passage(c, d.Document, vectors[c.ID])
+	}
+	return all, nil
+}
+
+func passage(c api.Chunk, d api.Document, vector []float32) search.Passage {
+	p := search.Passage{ID: c.ID, DocumentID: c.DocumentID, AssessmentID: c.AssessmentID, Category: d.Category, Text: c.Text, HeadingPath: c.HeadingPath, Vector: vector}
+	if d.EffectiveDate != nil {
+		p.Date = string(*d.EffectiveDate)
+	}
+	return p
 }
 
 // Hit is a passage that a search found, with its document.
@@ -96,16 +133,12 @@ func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q 
 	if err != nil {
 		return nil, "", err
 	}
-	ix, err := s.index(ctx, by.OrganizationID, assessment, embedder)
+	a, err := s.ask(ctx, by.OrganizationID, assessment, embedder, q.Text)
 	if err != nil {
 		return nil, "", err
 	}
-	vectors, err := embedder.Embed(ctx, []string{q.Text})
-	if err != nil {
-		return nil, "", err
-	}
-	q.Vector = vectors[0]
-	found, err := ix.Search(ctx, q)
+	q.Vector = a.vector
+	found, err := a.index.Search(ctx, q)
 	if errors.Is(err, search.ErrQuery) {
 		return nil, "", api.Invalid("query", "%v", err)
 	}
@@ -134,7 +167,7 @@ func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q 
 		}
 		return nil
 	})
-	return hits, embedder.Name(), err
+	return hits, a.embedder, err
 }
 
 // Search answers a question with passages: of one assessment, or of all of the organization.
@@ -159,7 +192,13 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 			return nil, err
 		}
 	}
-	q := search.Query{Text: body.Query, Category: body.Category, TopK: body.TopK, MinScore: body.MinScore}
+	q := search.Query{Text: body.Query, Category: body.Category, TopK: body.TopK, MinScore: body.MinScore, Fold: true}
+	if body.EffectiveFrom != nil {
+		q.From = string(*body.EffectiveFrom)
+	}
+	if body.EffectiveTo != nil {
+		q.To = string(*body.EffectiveTo)
+	}
 	if body.DocumentID != "" {
 		q.DocumentIDs = []string{body.DocumentID}
 	}
@@ -181,10 +220,16 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 
 func searchHit(h Hit) api.SearchHit {
 	out := api.SearchHit{ChunkID: h.Chunk.ID, DocumentID: h.Document.ID, AssessmentID: h.Chunk.AssessmentID, DocumentTitle: h.Document.Title,
-		Filename: h.Document.Filename, Text: h.Chunk.Text, HeadingPath: h.Chunk.HeadingPath, Highlights: []string{}, Locator: h.Chunk.Locator,
+		Filename: h.Document.Filename, Text: h.Chunk.Text, HeadingPath: h.Chunk.HeadingPath, Highlights: []string{}, Marks: []api.Mark{}, SameAs: h.Same, EffectiveDate: h.Document.EffectiveDate, Category: h.Document.Category, Locator: h.Chunk.Locator,
 		Score: h.Score, Scores: api.SearchScores{Semantic: h.Semantic, Keyword: h.Keyword}}
 	for _, l := range h.Highlights {
 		out.Highlights = append(out.Highlights, l.Text)
+		for _, m := range l.Matches {
+			out.Marks = append(out.Marks, api.Mark{Start: utf8.RuneCountInString(h.Chunk.Text[:m.Start]), End: utf8.RuneCountInString(h.Chunk.Text[:m.End])})
+		}
+	}
+	if out.SameAs == nil {
+		out.SameAs = []string{}
 	}
 	return out
 }
@@ -192,12 +237,16 @@ func searchHit(h Hit) api.SearchHit {
 // ListChunks lists passages of the organization.
 func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksInput) (*api.List[api.Chunk], error) {
 	q := store.PageQuery[api.Chunk]{}
+	words := strings.ToLower(in.Q)
+	if words != "" || in.DocumentID != "" && in.AssessmentID != "" {
+		q.Filter = func(c *api.Chunk) bool {
+			return (in.AssessmentID == "" || c.AssessmentID == in.AssessmentID) &&
+				strings.Contains(strings.ToLower(strings.Join(c.HeadingPath, "\n")+"\n"+c.Text), words)
+		}
+	}
 	switch {
 	case in.DocumentID != "":
 		q.Index, q.Prefix = "document", store.K(in.DocumentID)
-		if in.AssessmentID != "" {
-			q.Filter = func(c *api.Chunk) bool { return c.AssessmentID == in.AssessmentID }
-		}
 	case in.AssessmentID != "":
 		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)
 	}
@@ -231,17 +280,35 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 		if out.Chunks, err = store.Chunks.Count(tx, by.OrganizationID); err != nil {
 			return err
 		}
-		for v, err := range store.Vectors.Scan(tx, by.OrganizationID) {
-			if err != nil {
-				return err
-			}
-			out.EmbeddingDimensions = len(v.Values)
-			break
+		if out.EmbeddingDimensions, out.Embedded, err = embedded(tx, by.OrganizationID, store.Vectors, ""); err != nil {
+			return err
 		}
-		out.Embedded, err = store.Vectors.Count(tx, by.OrganizationID)
+		out.ServedBy = out.Embedder
+		if s.outside.embedder == nil {
+			return nil
+		}
+		out.Embedder = s.outside.embedder.Name()
+		out.EmbeddingDimensions, out.Embedded, err = embedded(tx, by.OrganizationID, store.OutsideVectors, out.Embedder)
+		if s.outside.trouble() == nil && out.Chunks > 0 && out.Embedded == out.Chunks {
+			out.ServedBy = out.Embedder
+		}
 		return err
 	})
 	return out, err
+}
+
+// embedded counts vectors and tells their dimensions, of one embedder where it is named: a
+// table holds those of one at a time.
+func embedded(tx *store.Tx, org string, table *store.TenantTable[store.Vector], embedder string) (dims, n int, err error) {
+	for v, err := range table.Scan(tx, org) {
+		if err != nil || embedder != "" && v.Embedder != embedder {
+			return 0, 0, err
+		}
+		dims = len(v.Values)
+		break
+	}
+	n, err = table.Count(tx, org)
+	return dims, n, err
 }
 
 // EmbeddingStatus tells how far the embedding is.
@@ -252,6 +319,15 @@ func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.Non
 	}
 	out := &api.EmbeddingStatus{Status: "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
 		Pending: stats.Chunks - stats.Embedded, Failed: stats.DocumentsByStatus[api.DocumentFailed]}
+	out.ServedBy = stats.ServedBy
+	if trouble := s.outside.trouble(); trouble != nil {
+		out.Away = new(trouble.Error())
+	} else if s.outside.embedder != nil && out.Pending > 0 {
+		out.Status = "embedding"
+	}
+	if out.Training = s.embedders.trained(); out.Training != nil {
+		out.Status = "training"
+	}
 	if stats.DocumentsByStatus[api.DocumentUploaded]+stats.DocumentsByStatus[api.DocumentProcessing] > 0 {
 		out.Status = "embedding"
 	}

@@ -114,3 +114,10 @@ func (q *queue) ensure(j job) {
 		q.add(j)
 	}
 }
+
+// load is how many jobs wait, how many run, and how many met trouble.
+func (q *queue) load() (waiting, running, broken int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.jobs), len(q.taken) - len(q.jobs), len(q.broken)
+}

@@ -1,21 +1,24 @@
-// Package identity knows people, their organizations and their roles, and turns
-// a verified credential into the caller that the engine trusts.
+// Package identity knows people, their organizations and roles, their sessions and
+// API keys, and turns a verified credential into the caller that the engine trusts.
 //
-// It knows nothing of assessments or catalogs.
+// It knows nothing of assessments or catalogs. Of a secret it keeps only a hash.
 package identity
 
 import (
 	"context"
 	"errors"
-	"fmt"
+	"sync"
+	"time"
 
+	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
 )
 
 // Options are what the service is made of.
 type Options struct {
-	DB *store.DB
+	DB    *store.DB
+	Clock func() time.Time
 	// LocalName and LocalEmail are the person whose machine it is, as the operating system knows them.
 	LocalName, LocalEmail string
 }
@@ -23,111 +26,83 @@ type Options struct {
 // Service answers the operations on people and organizations.
 type Service struct {
 	db          *store.DB
+	clock       func() time.Time
 	name, email string
+	passwords   *passwords
+	throttle    *throttle
+	keys        *store.Memo[openedKey]
+	sessions    *store.Memo[store.Session]
+	callers     *store.Memo[api.Caller]
+
+	mu sync.Mutex
+	// touched is when the last use of a credential was written down.
+	touched map[string]time.Time
 }
+
+// maxKept bounds each of the memos of who may call.
+const maxKept = 10_000
 
 // New makes the service.
-func New(o Options) *Service { return &Service{db: o.DB, name: o.LocalName, email: o.LocalEmail} }
-
-// Principal is who a credential stands for, before an organization is chosen.
-type Principal struct {
-	UserID string
-	Local  bool
+func New(o Options) *Service {
+	return &Service{db: o.DB, clock: o.Clock, name: o.LocalName, email: o.LocalEmail, passwords: newPasswords(),
+		throttle: newThrottle(o.Clock), touched: map[string]time.Time{},
+		keys:     store.NewMemo[openedKey](o.DB, maxKept, store.KeySecrets, store.APIKeys),
+		sessions: store.NewMemo[store.Session](o.DB, maxKept, store.Sessions),
+		callers:  store.NewMemo[api.Caller](o.DB, maxKept, store.Users, store.Memberships, store.Organizations, store.APIKeys, store.Sessions, store.Settings)}
 }
 
-const localUser = "local_user"
-
-// EnsureLocal makes sure that the person whose machine it is exists, with an
-// organization of their own to work in. It is done once per store.
-func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		setting, err := store.Settings.Get(tx, localUser)
-		userID = setting.Value
-		return err
-	})
-	if !errors.Is(err, store.ErrNotFound) {
-		return userID, err
-	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if setting, err := store.Settings.Get(tx, localUser); !errors.Is(err, store.ErrNotFound) {
-			userID = setting.Value
-			return err
-		}
-		userID = tx.NewID()
-		user := api.User{Record: newRecord(tx, userID), Email: s.email, Name: s.name, PlatformAdmin: true, Status: "active"}
-		org := api.Organization{Record: newRecord(tx, tx.NewID()), Name: "Local workspace", Slug: "local", Status: "active", Settings: map[string]any{}}
-		member := store.Membership{ID: tx.NewID(), OrganizationID: org.ID, UserID: userID, Role: api.RoleOwner, Status: "active",
-			CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
-		return errors.Join(
-			store.Users.Insert(tx, &user), store.Organizations.Insert(tx, &org), store.Memberships.Insert(tx, &member),
-			store.Settings.Insert(tx, &store.Setting{Name: localUser, Value: userID}))
-	})
-	return userID, err
-}
+// The states of people, memberships and organizations.
+const (
+	active    = "active"
+	invited   = "invited"
+	banned    = "banned"
+	suspended = "suspended"
+)
 
 func newRecord(tx *store.Tx, id string) api.Record {
 	return api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 }
 
-// Local is the person whose machine it is, where the listener vouches for it.
-func (s *Service) Local(ctx context.Context, vouched bool) (Principal, error) {
-	if !vouched {
-		return Principal{}, api.Unauthorized("sign in, or send an API key in the header Authorization: Bearer %s…", api.APIKeyPrefix)
+// note writes what was done to the audit chain of the caller's organization. What a
+// platform admin without an organization does is in no organization's chain.
+func note(tx *store.Tx, by api.Caller, action, kind, id string, changes map[string]any) error {
+	if by.OrganizationID == "" {
+		return nil
 	}
-	id, err := s.EnsureLocal(ctx)
-	return Principal{UserID: id, Local: true}, err
+	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: kind, ResourceID: id, Changes: changes})
 }
 
-// Caller is the principal within an organization: the one named, or where none
-// is named the first it belongs to. An organization it does not belong to is
-// FORBIDDEN, whether it exists or not.
-func (s *Service) Caller(ctx context.Context, p Principal, organizationID string) (api.Caller, error) {
-	by := api.Caller{UserID: p.UserID}
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		user, err := store.Users.Get(tx, p.UserID)
+// Denied writes a refusal to the audit chain of the caller's organization.
+func (s *Service) Denied(ctx context.Context, by api.Caller, op *api.Operation) error {
+	if by.OrganizationID == "" {
+		return nil
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		return audit.Append(tx, by, audit.Entry{Action: op.ID, ResourceType: "operation", ResourceID: op.ID, Outcome: audit.Denied,
+			Changes: map[string]any{"permission": string(op.Permission)}})
+	})
+}
+
+// memberships are a person's places, in the order they were given.
+func memberships(tx *store.Tx, userID string) ([]store.Membership, error) {
+	var out []store.Membership
+	for m, err := range store.Memberships.Scan(tx, store.Prefix(userID)) {
 		if err != nil {
-			return fmt.Errorf("the signed-in person: %w", err)
+			return nil, err
 		}
-		if user.Status != "active" {
-			return api.Unauthorized("this account can't sign in")
-		}
-		by.Actor = api.Actor{Type: api.ActorUser, ID: user.ID, Name: user.Name}
-		by.PlatformAdmin = user.PlatformAdmin
-		for m, err := range store.Memberships.Scan(tx, store.Prefix(p.UserID)) {
-			if err != nil {
-				return err
-			}
-			if m.Status == "active" && (organizationID == "" || m.OrganizationID == organizationID) {
-				by.OrganizationID, by.Role = m.OrganizationID, m.Role
-				return nil
-			}
-		}
-		if organizationID != "" {
-			return api.Forbidden("you do not belong to the organization of the header %s", api.TenantHeader)
-		}
-		return nil
-	})
-	return by, err
+		out = append(out, m)
+	}
+	return out, nil
 }
 
-// Mine lists the organizations the caller belongs to.
-func (s *Service) Mine(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
-	out := &api.List[api.MyOrganization]{Data: []api.MyOrganization{}}
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		for m, err := range store.Memberships.Scan(tx, store.Prefix(by.UserID)) {
-			if err != nil {
-				return err
-			}
-			org, err := store.Organizations.Get(tx, m.OrganizationID)
-			if err != nil {
-				return err
-			}
-			if m.Status == "active" {
-				out.Data = append(out.Data, api.MyOrganization{Organization: org, Role: m.Role, Active: org.ID == by.OrganizationID})
-			}
-		}
-		return nil
-	})
-	out.Pagination = api.Pagination{Total: len(out.Data), Limit: max(len(out.Data), in.Limit)}
-	return out, err
+// userByEmail finds a person; store.ErrNotFound where there is none.
+func userByEmail(tx *store.Tx, email string) (api.User, error) {
+	return store.Users.By("email").Get(tx, email)
+}
+
+func found(err error) (bool, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

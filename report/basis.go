@@ -32,6 +32,10 @@ func (v *view) basisSection() []block {
 			}
 		}
 	}
+	if h := v.AuditHead; h != nil && h.Sequence > 0 {
+		f.add("Audit trail", plain(fmt.Sprintf("record %d, SHA-256 %s, signed by the installation's key %s", h.Sequence, h.Hash, h.KeyID)))
+		f.add("Audit signature", plain(h.Signature))
+	}
 	if v.Summary.ComplianceFormula != "" {
 		f.addText("Compliance", v.Summary.ComplianceFormula)
 	}

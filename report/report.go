@@ -49,6 +49,9 @@ type Source struct {
 	// control reaches are listed too.
 	Requirements map[string][]api.Requirement
 
+	// AuditHead is the end of the organization's audit chain when the data was read; nil where it is not told.
+	AuditHead *api.AuditHead
+
 	// Tool is the program and its version, such as "service 0.1.0".
 	Tool string
 	// AsOf is the moment the data was read; what is overdue is overdue then.

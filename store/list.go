@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 
 	"github.com/scf-service/service/engine/api"
@@ -52,4 +53,30 @@ func Missing(err error, kind, id string) error {
 		return api.NotFound(kind, id)
 	}
 	return err
+}
+
+// PageOf cuts a page from a list that is in memory, in ascending order of key. The
+// cursor holds the last key, so that what comes and goes meanwhile moves nothing.
+func PageOf[R any](all []R, p api.Paging, key func(*R) string) (*api.List[R], error) {
+	after, err := unwrap(p.Cursor)
+	if err != nil {
+		return nil, badCursor(ErrBadCursor)
+	}
+	limit := p.Limit
+	if limit <= 0 {
+		limit = PageLimit
+	}
+	out := &api.List[R]{Data: []R{}, Pagination: api.Pagination{Total: len(all), Limit: limit}}
+	for i := range all {
+		if p.Cursor != "" && key(&all[i]) <= string(after) {
+			continue
+		}
+		if len(out.Data) == limit {
+			next := base64.RawURLEncoding.EncodeToString([]byte(key(&out.Data[limit-1])))
+			out.Pagination.NextCursor, out.Pagination.HasMore = &next, true
+			break
+		}
+		out.Data = append(out.Data, all[i])
+	}
+	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/scf-service/service/store/kv"
 )
@@ -140,9 +141,18 @@ func (db *DB) openCursor(cursor string, list []byte) ([]byte, error) {
 	if len(cursor) > maxCursor {
 		return nil, fmt.Errorf("%w: it is too long", ErrBadCursor)
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	b, err := unwrap(cursor)
 	if err != nil || len(b) <= sealLen || !hmac.Equal(b[:sealLen], db.seal(b[sealLen:], list)) {
 		return nil, ErrBadCursor
 	}
 	return b[sealLen:], nil
+}
+
+// unwrap decodes a cursor. The decoder would pass over line breaks, so that one cursor
+// could be written in many ways.
+func unwrap(cursor string) ([]byte, error) {
+	if strings.ContainsAny(cursor, "\r\n") {
+		return nil, ErrBadCursor
+	}
+	return base64.RawURLEncoding.Strict().DecodeString(cursor)
 }

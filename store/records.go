@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -20,18 +21,109 @@ type Membership struct {
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
+// Password is what a person's password hashes to.
+type Password struct {
+	UserID    string    `json:"user_id"`
+	Hash      string    `json:"hash"`
+	ChangedAt time.Time `json:"changed_at"`
+}
+
+// Session is a signed-in browser.
+type Session struct {
+	Secret    string    `json:"secret"`
+	ID        string    `json:"id"`
+	UserID    string    `json:"user_id"`
+	CreatedAt time.Time `json:"created_at"`
+	SeenAt    time.Time `json:"seen_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	// OrganizationID is the active organization; empty until one is chosen.
+	OrganizationID string `json:"organization_id"`
+	Address        string `json:"address"`
+}
+
+// Link lets a person in once: to accept an invitation, or to set a new password.
+type Link struct {
+	Secret         string    `json:"secret"`
+	Purpose        string    `json:"purpose"`
+	UserID         string    `json:"user_id"`
+	OrganizationID string    `json:"organization_id"`
+	CreatedBy      string    `json:"created_by"`
+	ExpiresAt      time.Time `json:"expires_at"`
+}
+
+// AgentStep is a step of an agent run.
+type AgentStep struct {
+	api.AgentStep
+	OrganizationID string `json:"organization_id"`
+	AgentRunID     string `json:"agent_run_id"`
+}
+
+// AgentOutput is what an agent run proposed.
+type AgentOutput struct {
+	api.AgentOutput
+	OrganizationID string `json:"organization_id"`
+}
+
+// APIKey is a key without its secrets.
+type APIKey struct {
+	api.APIKey
+	RevokedAt *time.Time `json:"revoked_at"`
+}
+
+// KeySecret is a secret that opens a key. A rotated key has two for a while.
+type KeySecret struct {
+	Secret         string     `json:"secret"`
+	OrganizationID string     `json:"organization_id"`
+	KeyID          string     `json:"key_id"`
+	ValidUntil     *time.Time `json:"valid_until"`
+}
+
+// Replay is the answer to a request that may be sent again. Secret is the hash of its
+// idempotency key, and Sealed can be opened by whoever has that key alone.
+type Replay struct {
+	OrganizationID string    `json:"organization_id"`
+	Operation      string    `json:"operation"`
+	Secret         string    `json:"secret"`
+	Fingerprint    string    `json:"fingerprint"`
+	Done           bool      `json:"done"`
+	Sealed         []byte    `json:"sealed"`
+	ExpiresAt      time.Time `json:"expires_at"`
+}
+
 // CatalogVersion is a catalog version with the blobs that hold it.
 type CatalogVersion struct {
 	api.CatalogVersion
 	// SnapshotBlob is the encoded catalog, EmbedderBlob the model trained on it ("" until trained).
 	SnapshotBlob string `json:"snapshot_blob"`
 	EmbedderBlob string `json:"embedder_blob"`
+	// RootID is the version whose ids the catalog's records have; empty where it is this one.
+	RootID string `json:"root_id,omitempty"`
+	// Variant tells imports of one workbook apart that differ in more than its label.
+	Variant string `json:"variant,omitempty"`
+}
+
+// CustomHead says which revision of an organization's own catalog is the newest.
+type CustomHead struct {
+	OrganizationID string `json:"organization_id"`
+	Revision       int    `json:"revision"`
+}
+
+// CustomCatalog is one revision of the frameworks and controls that an organization added,
+// whole: it is kept while an assessment uses it.
+type CustomCatalog struct {
+	OrganizationID string                `json:"organization_id"`
+	Revision       int                   `json:"revision"`
+	CreatedAt      time.Time             `json:"created_at"`
+	Frameworks     []api.CustomFramework `json:"frameworks"`
+	Controls       []api.CustomControl   `json:"controls"`
 }
 
 // Document is a document with how far it is read, and by which embedder its passages are embedded.
 type Document struct {
 	api.Document
-	Stage    string `json:"stage"`
+	Stage string `json:"stage"`
+	// Origin is the SHA-256 of the document's first content; empty: what it has now is the first.
+	Origin   string `json:"origin,omitempty"`
 	Embedder string `json:"embedder"`
 }
 
@@ -43,6 +135,16 @@ type Vector struct {
 	ChunkID        string
 	Embedder       string
 	Values         []float32
+}
+
+// PassagePack is a part of a document's passages, with the vectors of the built-in
+// embedder, as the search index reads them. It can always be made again from both.
+type PassagePack struct {
+	OrganizationID string
+	AssessmentID   string
+	DocumentID     string
+	Part           int
+	Data           []byte
 }
 
 // TimelineEvent is a timeline event with where it belongs.
@@ -88,4 +190,57 @@ func decodeVector(b []byte, v *Vector) error {
 		v.Values[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
 	return nil
+}
+
+var errPassagePack = errors.New("a stored pack of passages is damaged")
+
+func encodePassagePack(p *PassagePack) ([]byte, error) {
+	b := make([]byte, 0, len(p.Data)+128)
+	for _, s := range []string{p.OrganizationID, p.AssessmentID, p.DocumentID} {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return append(binary.AppendUvarint(b, uint64(p.Part)), p.Data...), nil
+}
+
+func decodePassagePack(b []byte, p *PassagePack) error {
+	for _, s := range []*string{&p.OrganizationID, &p.AssessmentID, &p.DocumentID} {
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n > uint64(len(b)-size) {
+			return errPassagePack
+		}
+		*s, b = string(b[size:size+int(n)]), b[size+int(n):]
+	}
+	part, size := binary.Uvarint(b)
+	if size <= 0 || part > math.MaxInt32 {
+		return errPassagePack
+	}
+	p.Part, p.Data = int(part), bytes.Clone(b[size:])
+	return nil
+}
+
+// WorkflowRun is a run with what its workers need.
+type WorkflowRun struct {
+	api.WorkflowRun
+	// Starter is who started it, as whom and for whom it works.
+	Starter Starter `json:"starter"`
+	// Holder is the process that works on it, until the lease ends unless it is renewed.
+	Holder    string    `json:"holder,omitempty"`
+	HeldSince time.Time `json:"held_since,omitzero"`
+	HeldUntil time.Time `json:"held_until,omitzero"`
+	// Failures counts the failures of the current step that were tried again.
+	Failures int `json:"failures,omitempty"`
+	// WaitSince is when NotBefore was set: a clock that shows less has jumped back.
+	WaitSince time.Time `json:"wait_since,omitzero"`
+	// Situation is what the assessment was like when the run began to wait for people.
+	Situation string `json:"situation,omitempty"`
+	// Signalled: a signal came that the run has not looked at.
+	Signalled bool `json:"signalled,omitempty"`
+}
+
+// Starter is the person or key that started a run.
+type Starter struct {
+	UserID  string `json:"user_id"`
+	KeyID   string `json:"key_id,omitempty"`
+	TraceID string `json:"trace_id,omitempty"`
 }

@@ -59,6 +59,11 @@ type DB struct {
 	log    *slog.Logger
 	blobs  *Blobs
 	meta   meta
+
+	changes changes
+	written written
+	// alone: nobody else writes to this database while it is open.
+	alone bool
 }
 
 // meta is the record the database keeps about itself.
@@ -110,6 +115,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{
 		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
 		clock: o.Clock, newID: o.NewID, log: o.Logger,
+		changes: newChanges(tables.byName), alone: o.Driver == nil,
 	}
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.temp, clock: o.Clock}
 	if err := db.migrate(ctx); err != nil {
@@ -175,13 +181,19 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 // fn changes nothing outside but what it assigns anew.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var after []func()
+	var touched map[string]bool
 	err := db.driver.Update(ctx, func(k kv.KV) error {
 		tx := db.begin(ctx, k, true)
+		tx.touched = map[string]bool{}
 		defer func() { tx.done = true }()
 		err := fn(tx)
-		after = tx.after
+		after, touched = tx.after, tx.touched
 		return err
 	})
+	db.changes.note(touched) // also after an error: how far a commit came is not always known
+	if len(touched) > 0 {
+		defer db.written.tell()
+	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/scf-service/service/store/kv"
 )
 
 // Table keeps records of type R under a primary key, with indexes that are
@@ -183,6 +185,9 @@ func (t *Table[R]) raw(tx *Tx, k Key) ([]byte, error) {
 	if err := t.checkKey(k); err != nil {
 		return nil, err
 	}
+	if len(k.b) > kv.MaxKey {
+		return nil, nil // no record can have it
+	}
 	b, err := tx.kv.Get(t.def.name, k.b)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", t.def.name, k, err)
@@ -248,6 +253,7 @@ func (t *Table[R]) write(tx *Tx, r *R, allowed func(exists bool) error) error {
 			return err
 		}
 	}
+	tx.touched[t.def.name] = true
 	if err := tx.kv.Put(t.def.name, k.b, b); err != nil {
 		return err
 	}
@@ -264,6 +270,7 @@ func (t *Table[R]) remove(tx *Tx, primary []byte, r *R) error {
 			return err
 		}
 	}
+	tx.touched[t.def.name] = true
 	return tx.kv.Delete(t.def.name, primary)
 }
 

@@ -228,3 +228,15 @@ func TestTenantTable(t *testing.T) {
 		return nil
 	})
 }
+
+// What nobody can have written is not there; it is no failure of the database.
+func TestKeyTooLongIsNotFound(t *testing.T) {
+	db := openNew(t)
+	err := db.View(t.Context(), func(tx *Tx) error {
+		_, err := controls.Get(tx, strings.Repeat("x", 5000))
+		return err
+	})
+	if !errors.Is(err, ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}

@@ -7,7 +7,12 @@ import "github.com/scf-service/service/engine/api"
 //	settings             name
 //	organizations        id                        · slug (unique)
 //	users                id                        · email (unique)
+//	├─ passwords         user
+//	├─ sessions          secret                    · user
+//	└─ links             secret                    · user
 //	memberships          user, organization        · organization
+//	key_secrets          secret                    · key
+//	replays              organization, operation, secret · expiry
 //	catalog_versions     id                        · source (unique)
 //	import_runs          id
 //	── per organization ──
@@ -17,7 +22,9 @@ import "github.com/scf-service/service/engine/api"
 //	├─ documents         id                        · assessment · content (unique)
 //	│  └─ chunks         id                        · document, index · assessment
 //	│     └─ vectors     assessment, document, chunk
+//	│  └─ passage_packs  assessment, document, part
 //	├─ scopes            id                        · assessment (unique)
+//	│  └─ scope_versions assessment, number
 //	├─ soa_versions      id                        · assessment, number (unique)
 //	│  └─ soa_items      id                        · version, control
 //	├─ gap_versions, maturity_versions, poam_versions, and their
@@ -25,8 +32,17 @@ import "github.com/scf-service/service/engine/api"
 //	├─ approvals         id                        · assessment · target
 //	├─ artifacts         id                        · assessment, type (unique)
 //	│  └─ artifact_versions  artifact, number
-//	└─ reports           id                        · assessment
+//	├─ workflow_runs     id                        · assessment · live (unique)
+//	├─ reports           id                        · assessment
+//	└─ agent_runs        id                        · assessment
+//	   ├─ agent_steps    run, number
+//	   └─ agent_outputs  run
+//	api_keys             id
+//	custom_heads         organization (one)
+//	custom_catalogs      revision
 //	audit                sequence
+//
+// A secret is kept as its SHA-256 alone.
 var (
 	Settings      = NewTable("settings", func(r *Setting) Key { return K(r.Name) })
 	Organizations = NewTable("organizations", func(r *api.Organization) Key { return K(r.ID) },
@@ -35,8 +51,20 @@ var (
 		Unique("email", func(r *api.User) []Key { return []Key{K(r.Email)} }))
 	Memberships = NewTable("memberships", func(r *Membership) Key { return K(r.UserID, r.OrganizationID) },
 		Index("organization", func(r *Membership) []Key { return []Key{K(r.OrganizationID)} }))
+	Passwords = NewTable("passwords", func(r *Password) Key { return K(r.UserID) })
+	Sessions  = NewTable("sessions", func(r *Session) Key { return K(r.Secret) },
+		Index("user", func(r *Session) []Key { return []Key{K(r.UserID)} }))
+	Links = NewTable("links", func(r *Link) Key { return K(r.Secret) },
+		Index("user", func(r *Link) []Key { return []Key{K(r.UserID)} }))
+	KeySecrets = NewTable("key_secrets", func(r *KeySecret) Key { return K(r.Secret) },
+		Index("key", func(r *KeySecret) []Key { return []Key{K(r.OrganizationID, r.KeyID)} }))
 	CatalogVersions = NewTable("catalog_versions", func(r *CatalogVersion) Key { return K(r.ID) },
-		Unique("source", func(r *CatalogVersion) []Key { return []Key{K(deref(r.SourceSHA256), r.Label)} }))
+		Unique("source", func(r *CatalogVersion) []Key {
+			if r.Variant != "" {
+				return []Key{K(deref(r.SourceSHA256), r.Label, r.Variant)}
+			}
+			return []Key{K(deref(r.SourceSHA256), r.Label)}
+		}))
 	ImportRuns = NewTable("import_runs", func(r *api.ImportRun) Key { return K(r.ID) })
 
 	Assessments     = tenantTable("assessments", func(r *api.Assessment) (string, Key) { return r.OrganizationID, K(r.ID) })
@@ -53,8 +81,17 @@ var (
 	Vectors = tenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
+	// OutsideVectors are those of an embedding model elsewhere, beside the built-in one's.
+	OutsideVectors = tenantTable("outside_vectors", func(r *Vector) (string, Key) {
+		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
+	}, Codec(encodeVector, decodeVector))
+	PassagePacks = tenantTable("passage_packs", func(r *PassagePack) (string, Key) {
+		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Part)
+	}, Codec(encodePassagePack, decodePassagePack))
 	Scopes = tenantTable("scopes", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Unique("assessment", func(r *api.Scope) []Key { return []Key{K(r.AssessmentID)} }))
+
+	ScopeVersions = tenantTable("scope_versions", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.VersionNumber) })
 
 	SoAVersions      = versionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
 	SoAItems         = itemTable("soa_items", func(r *api.SoAItem) *api.Item { return &r.Item })
@@ -75,15 +112,33 @@ var (
 	})
 	Reports = tenantTable("reports", func(r *api.Report) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Report) []Key { return []Key{K(r.AssessmentID)} }))
-	Audit = tenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
+	AgentRuns = tenantTable("agent_runs", func(r *api.AgentRun) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("assessment", func(r *api.AgentRun) []Key { return []Key{K(deref(r.AssessmentID))} }))
+	AgentSteps   = tenantTable("agent_steps", func(r *AgentStep) (string, Key) { return r.OrganizationID, K(r.AgentRunID, r.Index) })
+	AgentOutputs = tenantTable("agent_outputs", func(r *AgentOutput) (string, Key) { return r.OrganizationID, K(r.AgentRunID) })
+	WorkflowRuns = tenantTable("workflow_runs", func(r *WorkflowRun) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("assessment", func(r *WorkflowRun) []Key { return []Key{K(r.AssessmentID)} }),
+		// A run that goes on is alone of its kind for its assessment.
+		Unique("live", func(r *WorkflowRun) []Key {
+			if !r.Status.Live() {
+				return nil
+			}
+			return []Key{K(r.AssessmentID, r.WorkflowType)}
+		}))
+	APIKeys = tenantTable("api_keys", func(r *APIKey) (string, Key) { return r.OrganizationID, K(r.ID) })
+	Replays = NewTable("replays", func(r *Replay) Key { return K(r.OrganizationID, r.Operation, r.Secret) },
+		Index("expiry", func(r *Replay) []Key { return []Key{K(r.ExpiresAt)} }))
+	CustomHeads    = tenantTable("custom_heads", func(r *CustomHead) (string, Key) { return r.OrganizationID, K("head") })
+	CustomCatalogs = tenantTable("custom_catalogs", func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) })
+	Audit          = tenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
 )
 
 // Tables is the schema of the service.
 var Tables = Schema{
 	Tables: []AnyTable{
-		Settings, Organizations, Users, Memberships, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
-		Documents, Chunks, Vectors, Scopes, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Artifacts, ArtifactVersions, Reports, Audit,
+		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
+		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
+		POAMVersions, POAMItems, Approvals, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, CustomHeads, CustomCatalogs, Audit,
 	},
 }
 

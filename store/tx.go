@@ -23,6 +23,8 @@ type Tx struct {
 	writable bool
 	done     bool
 	after    []func()
+	// touched are the tables that were written to.
+	touched map[string]bool
 }
 
 // Context is the one the transaction was begun with.
@@ -52,6 +54,14 @@ func (tx *Tx) NextSequence(name string) (int64, error) {
 		return 0, err
 	}
 	return last + 1, tx.kv.Put(sequencesTable, K(name).b, binary.BigEndian.AppendUint64(nil, uint64(last+1)))
+}
+
+// LastSequence is the last number that was given for a name, 0 where none was.
+func (tx *Tx) LastSequence(name string) (int64, error) {
+	if err := tx.usable(false); err != nil {
+		return 0, err
+	}
+	return tx.lastSequence(name)
 }
 
 func (tx *Tx) lastSequence(name string) (int64, error) {

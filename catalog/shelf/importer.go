@@ -3,9 +3,12 @@ package shelf
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,31 +42,60 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 	if len(data) > maxWorkbook {
 		return nil, api.Invalid("file", "the workbook is over the limit of %d MiB", maxWorkbook>>20)
 	}
-	src, err := workbook.Read(ctx, bytes.NewReader(data), int64(len(data)), workbook.Options{Label: in.Label, Filename: in.File.Filename})
+	aliases, err := catalog.ParseAliases([]byte(in.Aliases))
+	if err != nil {
+		return nil, api.Invalid("aliases", "%v", err).Because(err)
+	}
+	done, err := s.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	src, err := workbook.Read(ctx, bytes.NewReader(data), int64(len(data)), workbook.Options{Label: in.Label, Filename: in.File.Filename, Aliases: aliases})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, api.Invalid("file", "%s: %v", in.File.Filename, err).Because(err)
 	}
-	run, err := s.newRun(ctx, src, dry, began)
+	variant := ""
+	if strings.TrimSpace(in.Aliases) != "" {
+		sum := sha256.Sum256([]byte(in.Aliases))
+		variant = hex.EncodeToString(sum[:])
+	}
+	run, err := s.newRun(ctx, src, variant, dry, began)
 	if err != nil {
 		return nil, err
 	}
 	if dry || run.VersionID != nil {
 		return run, s.finish(ctx, by, run)
 	}
-	_, err = s.keep(ctx, src, func(tx *store.Tx, snap *catalog.Snapshot) error {
-		id := snap.Version().ID
-		run.VersionID = &id
-		return s.record(tx, by, run)
+	_, err = s.keep(ctx, entry{
+		src: src,
+		fill: func(rec *store.CatalogVersion) {
+			rec.Variant, rec.FrameworkAliases = variant, given(aliases)
+		},
+		record: func(tx *store.Tx, snap *catalog.Snapshot) error {
+			id := snap.Version().ID
+			run.VersionID = &id
+			return s.record(tx, by, run)
+		},
 	})
 	return run, err
 }
 
+// given are a user's aliases as the version's record has them.
+func given(a *catalog.Aliases) []api.FrameworkAlias {
+	out := []api.FrameworkAlias{}
+	for _, e := range slices.Concat(a.Same, a.Laws) {
+		out = append(out, api.FrameworkAlias{Code: e.Code, Names: slices.Clone(e.Names)})
+	}
+	return out
+}
+
 // newRun describes an import, with what it changes against the active version.
 // Its version is set where the same source is on the shelf already.
-func (s *Service) newRun(ctx context.Context, src *catalog.Source, dry bool, began time.Time) (*api.ImportRun, error) {
+func (s *Service) newRun(ctx context.Context, src *catalog.Source, variant string, dry bool, began time.Time) (*api.ImportRun, error) {
 	run := &api.ImportRun{Status: api.ImportSucceeded, DryRun: dry, SourceFilename: src.Filename, SourceSHA256: src.SHA256,
 		Statistics: src.Statistics, Warnings: src.Warnings, StartedAt: began}
 	all, err := s.versions(ctx)
@@ -71,7 +103,7 @@ func (s *Service) newRun(ctx context.Context, src *catalog.Source, dry bool, beg
 		return nil, err
 	}
 	for _, v := range all {
-		if v.Label == src.Label && v.SourceSHA256 != nil && *v.SourceSHA256 == src.SHA256 {
+		if v.Label == src.Label && v.SourceSHA256 != nil && *v.SourceSHA256 == src.SHA256 && v.Variant == variant {
 			run.VersionID = &v.ID
 			run.Warnings = append(run.Warnings, api.ImportWarning{Message: "this workbook is on the shelf already, as version " + v.Label})
 		}
@@ -95,14 +127,19 @@ func (s *Service) newRun(ctx context.Context, src *catalog.Source, dry bool, beg
 
 // finish records a run that brought nothing new.
 func (s *Service) finish(ctx context.Context, by api.Caller, run *api.ImportRun) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if run.VersionID != nil && !run.DryRun {
+	again := run.VersionID != nil && !run.DryRun
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		if again {
 			if err := s.activate(tx, *run.VersionID); err != nil {
 				return err
 			}
 		}
 		return s.record(tx, by, run)
 	})
+	if err == nil && again {
+		s.tell(*run.VersionID)
+	}
+	return err
 }
 
 // activate makes a version the active one.

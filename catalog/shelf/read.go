@@ -2,6 +2,8 @@ package shelf
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
@@ -18,7 +20,7 @@ func (s *Service) ListVersions(ctx context.Context, _ api.Caller, in *api.Paging
 	for i, r := range recs {
 		out[i] = r.CatalogVersion
 	}
-	return page(out, *in)
+	return page(out, *in, func(v *api.CatalogVersion) string { return v.ID })
 }
 
 // GetLatest is the latest active version.
@@ -34,116 +36,138 @@ func (s *Service) GetVersion(ctx context.Context, _ api.Caller, in *api.VersionI
 }
 
 // ListVersionDomains lists a version's domains.
-func (s *Service) ListVersionDomains(ctx context.Context, _ api.Caller, in *api.VersionDomainsInput) (*api.List[api.Domain], error) {
-	return s.domains(ctx, in.SCFVersionID, in.Paging)
+func (s *Service) ListVersionDomains(ctx context.Context, by api.Caller, in *api.VersionDomainsInput) (*api.List[api.Domain], error) {
+	return s.domains(ctx, by, in.SCFVersionID, in.Paging)
 }
 
 // ListDomains lists domains.
-func (s *Service) ListDomains(ctx context.Context, _ api.Caller, in *api.DomainsInput) (*api.List[api.Domain], error) {
-	return s.domains(ctx, in.Version, in.Paging)
+func (s *Service) ListDomains(ctx context.Context, by api.Caller, in *api.DomainsInput) (*api.List[api.Domain], error) {
+	return s.domains(ctx, by, in.Version, in.Paging)
 }
 
-func (s *Service) domains(ctx context.Context, version string, p api.Paging) (*api.List[api.Domain], error) {
-	snap, err := s.Snapshot(ctx, version)
+func (s *Service) domains(ctx context.Context, by api.Caller, version string, p api.Paging) (*api.List[api.Domain], error) {
+	snap, err := s.view(ctx, by, version)
 	if err != nil {
 		return nil, err
 	}
-	return page(snap.Domains(), p)
+	return page(snap.Domains(), p, func(d *api.Domain) string { return d.ID })
+}
+
+// DiffVersions tells what changed from one version to another.
+func (s *Service) DiffVersions(ctx context.Context, _ api.Caller, in *api.DiffInput) (*api.CatalogDiff, error) {
+	to, err := s.Snapshot(ctx, in.SCFVersionID)
+	if err != nil {
+		return nil, err
+	}
+	from, err := s.Snapshot(ctx, in.From)
+	if err != nil {
+		return nil, err
+	}
+	diff := catalog.Diff(from, to)
+	return &diff, nil
+}
+
+// ListVersionEvidence lists a version's evidence requests.
+func (s *Service) ListVersionEvidence(ctx context.Context, _ api.Caller, in *api.VersionListInput) (*api.List[api.EvidenceItem], error) {
+	return held(ctx, s, in, evidenceName, (*catalog.Snapshot).EvidenceItems)
+}
+
+// ListVersionRisks lists a version's risk catalog.
+func (s *Service) ListVersionRisks(ctx context.Context, _ api.Caller, in *api.VersionListInput) (*api.List[api.Hazard], error) {
+	return held(ctx, s, in, hazardCode, (*catalog.Snapshot).Risks)
+}
+
+// ListVersionThreats lists a version's threat catalog.
+func (s *Service) ListVersionThreats(ctx context.Context, _ api.Caller, in *api.VersionListInput) (*api.List[api.Hazard], error) {
+	return held(ctx, s, in, hazardCode, (*catalog.Snapshot).Threats)
+}
+
+// ListVersionPrinciples lists a version's privacy management principles.
+func (s *Service) ListVersionPrinciples(ctx context.Context, _ api.Caller, in *api.VersionListInput) (*api.List[api.Principle], error) {
+	return held(ctx, s, in, func(p *api.Principle) string { return p.Number + " " + p.Name }, (*catalog.Snapshot).Principles)
+}
+
+// evidenceName is the request's code, or its artifact where the release has no codes.
+func evidenceName(e *api.EvidenceItem) string {
+	if e.Code != nil {
+		return *e.Code
+	}
+	return e.Artifact
+}
+
+func hazardCode(h *api.Hazard) string { return h.Code }
+
+func held[T any](ctx context.Context, s *Service, in *api.VersionListInput, id func(*T) string, read func(*catalog.Snapshot) []T) (*api.List[T], error) {
+	snap, err := s.Snapshot(ctx, in.SCFVersionID)
+	if err != nil {
+		return nil, err
+	}
+	return page(read(snap), in.Paging, id)
 }
 
 // ListVersionControls lists a version's controls.
-func (s *Service) ListVersionControls(ctx context.Context, _ api.Caller, in *api.VersionControlsInput) (*api.List[api.Control], error) {
-	return s.controls(ctx, in.SCFVersionID, catalog.ControlFilter{Code: in.ControlCode, Domain: in.DomainCode, Query: in.Q, Tags: in.Tags}, in.Paging)
+func (s *Service) ListVersionControls(ctx context.Context, by api.Caller, in *api.VersionControlsInput) (*api.List[api.Control], error) {
+	return s.controls(ctx, by, in.SCFVersionID, catalog.ControlFilter{Code: in.ControlCode, Domain: in.DomainCode, Query: in.Q, Tags: in.Tags}, in.Paging)
 }
 
 // ListControls lists controls; with a question, best first.
-func (s *Service) ListControls(ctx context.Context, _ api.Caller, in *api.ControlsInput) (*api.List[api.Control], error) {
-	return s.controls(ctx, in.Version, catalog.ControlFilter{Domain: in.Domain, Framework: in.Framework, Query: in.Q}, in.Paging)
+func (s *Service) ListControls(ctx context.Context, by api.Caller, in *api.ControlsInput) (*api.List[api.Control], error) {
+	return s.controls(ctx, by, in.Version, catalog.ControlFilter{Domain: in.Domain, Framework: in.Framework, Query: in.Q}, in.Paging)
 }
 
-func (s *Service) controls(ctx context.Context, version string, f catalog.ControlFilter, p api.Paging) (*api.List[api.Control], error) {
-	snap, err := s.Snapshot(ctx, version)
+func (s *Service) controls(ctx context.Context, by api.Caller, version string, f catalog.ControlFilter, p api.Paging) (*api.List[api.Control], error) {
+	snap, err := s.view(ctx, by, version)
 	if err != nil {
 		return nil, err
 	}
+	find := snap.ControlIndexes
 	if f.Query != "" {
-		ranked, err := rank(snap, f)
-		if err != nil {
-			return nil, explain(err)
-		}
-		return page(ranked, p)
+		find = snap.RankControls
 	}
-	out, err := snap.Controls(f)
+	found, err := find(f)
 	if err != nil {
 		return nil, explain(err)
 	}
-	return page(out, p)
-}
-
-// rank lists the controls that a question finds, best first, within the other filters.
-func rank(snap *catalog.Snapshot, f catalog.ControlFilter) ([]api.Control, error) {
-	query := f.Query
-	f.Query = ""
-	within, err := snap.Controls(f)
+	some, err := page(found, p, func(index *int32) string { return snap.ControlAt(*index).ID })
 	if err != nil {
 		return nil, err
 	}
-	allowed := make(map[string]api.Control, len(within))
-	for _, c := range within {
-		allowed[c.ID] = c
-	}
-	out := []api.Control{}
-	take := func(id string) {
-		if c, ok := allowed[id]; ok {
-			out = append(out, c)
-			delete(allowed, id)
-		}
-	}
-	for _, hit := range snap.Search(query, len(within)) {
-		if hit.Kind == "control" {
-			take(hit.ID)
-			continue
-		}
-		mappings, err := snap.RequirementMappings(hit.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range mappings {
-			take(m.ControlID)
-		}
+	out := &api.List[api.Control]{Data: make([]api.Control, len(some.Data)), Pagination: some.Pagination}
+	for i, c := range some.Data {
+		out.Data[i] = snap.ControlAt(c)
 	}
 	return out, nil
 }
 
 // GetControl is one control, by id or code.
-func (s *Service) GetControl(ctx context.Context, _ api.Caller, in *api.ControlInput) (*api.Control, error) {
-	return one(ctx, s, in.Version, func(snap *catalog.Snapshot) (api.Control, error) { return snap.Control(in.ControlID) })
+func (s *Service) GetControl(ctx context.Context, by api.Caller, in *api.ControlInput) (*api.Control, error) {
+	return one(ctx, s, by, in.Version, func(snap *catalog.Snapshot) (api.Control, error) { return snap.Control(in.ControlID) })
 }
 
 // GetControlByCode is one control by code.
-func (s *Service) GetControlByCode(ctx context.Context, _ api.Caller, in *api.ControlByCodeInput) (*api.Control, error) {
-	return one(ctx, s, in.Version, func(snap *catalog.Snapshot) (api.Control, error) { return snap.Control(in.ControlCode) })
+func (s *Service) GetControlByCode(ctx context.Context, by api.Caller, in *api.ControlByCodeInput) (*api.Control, error) {
+	return one(ctx, s, by, in.Version, func(snap *catalog.Snapshot) (api.Control, error) { return snap.Control(in.ControlCode) })
 }
 
 // GetFramework is one framework, by id or code.
-func (s *Service) GetFramework(ctx context.Context, _ api.Caller, in *api.FrameworkInput) (*api.Framework, error) {
-	return one(ctx, s, in.Version, func(snap *catalog.Snapshot) (api.Framework, error) { return snap.Framework(in.FrameworkID) })
+func (s *Service) GetFramework(ctx context.Context, by api.Caller, in *api.FrameworkInput) (*api.Framework, error) {
+	return one(ctx, s, by, in.Version, func(snap *catalog.Snapshot) (api.Framework, error) { return snap.Framework(in.FrameworkID) })
 }
 
 // GetCoverage tells how much of a framework the catalog covers.
-func (s *Service) GetCoverage(ctx context.Context, _ api.Caller, in *api.CoverageInput) (*api.Coverage, error) {
-	return one(ctx, s, in.SCFVersion, func(snap *catalog.Snapshot) (api.Coverage, error) { return snap.Coverage(in.FrameworkID) })
+func (s *Service) GetCoverage(ctx context.Context, by api.Caller, in *api.CoverageInput) (*api.Coverage, error) {
+	return one(ctx, s, by, in.SCFVersion, func(snap *catalog.Snapshot) (api.Coverage, error) { return snap.Coverage(in.FrameworkID) })
 }
 
 // GetCrosswalk is the crosswalk of a framework, or between two.
-func (s *Service) GetCrosswalk(ctx context.Context, _ api.Caller, in *api.CrosswalkInput) (*api.Crosswalk, error) {
-	return one(ctx, s, in.Version, func(snap *catalog.Snapshot) (api.Crosswalk, error) {
+func (s *Service) GetCrosswalk(ctx context.Context, by api.Caller, in *api.CrosswalkInput) (*api.Crosswalk, error) {
+	return one(ctx, s, by, in.Version, func(snap *catalog.Snapshot) (api.Crosswalk, error) {
 		return snap.Crosswalk(in.Framework, in.Target)
 	})
 }
 
-func one[T any](ctx context.Context, s *Service, version string, read func(*catalog.Snapshot) (T, error)) (*T, error) {
-	snap, err := s.Snapshot(ctx, version)
+func one[T any](ctx context.Context, s *Service, by api.Caller, version string, read func(*catalog.Snapshot) (T, error)) (*T, error) {
+	snap, err := s.view(ctx, by, version)
 	if err != nil {
 		return nil, err
 	}
@@ -155,41 +179,55 @@ func one[T any](ctx context.Context, s *Service, version string, read func(*cata
 }
 
 // ListControlMappings lists the mappings of a control.
-func (s *Service) ListControlMappings(ctx context.Context, _ api.Caller, in *api.ControlMappingsInput) (*api.List[api.Mapping], error) {
-	return many(ctx, s, in.Version, in.Paging, func(snap *catalog.Snapshot) ([]api.Mapping, error) { return snap.ControlMappings(in.ControlID) })
+func (s *Service) ListControlMappings(ctx context.Context, by api.Caller, in *api.ControlMappingsInput) (*api.List[api.Mapping], error) {
+	return many(ctx, s, by, in.Version, in.Paging, mappingID, func(snap *catalog.Snapshot) ([]api.Mapping, error) {
+		all, err := snap.ControlMappings(in.ControlID)
+		if err != nil || in.Framework == "" {
+			return all, err
+		}
+		f, err := snap.Framework(in.Framework)
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(all, func(m api.Mapping) bool { return m.FrameworkID != f.ID }), nil
+	})
 }
 
 // ListRequirements lists the requirements of a framework.
-func (s *Service) ListRequirements(ctx context.Context, _ api.Caller, in *api.RequirementsInput) (*api.List[api.Requirement], error) {
-	return many(ctx, s, in.Version, in.Paging, func(snap *catalog.Snapshot) ([]api.Requirement, error) { return snap.Requirements(in.FrameworkID) })
+func (s *Service) ListRequirements(ctx context.Context, by api.Caller, in *api.RequirementsInput) (*api.List[api.Requirement], error) {
+	return many(ctx, s, by, in.Version, in.Paging, func(r *api.Requirement) string { return r.ID }, func(snap *catalog.Snapshot) ([]api.Requirement, error) {
+		all, err := snap.Requirements(in.FrameworkID)
+		return slices.DeleteFunc(all, func(r api.Requirement) bool { return !holds(in.Q, r.Code, r.Title, r.Text) }), err
+	})
 }
 
 // ListRequirementMappings lists the mappings of a requirement.
-func (s *Service) ListRequirementMappings(ctx context.Context, _ api.Caller, in *api.RequirementMappingsInput) (*api.List[api.Mapping], error) {
-	return many(ctx, s, in.Version, in.Paging, func(snap *catalog.Snapshot) ([]api.Mapping, error) {
+func (s *Service) ListRequirementMappings(ctx context.Context, by api.Caller, in *api.RequirementMappingsInput) (*api.List[api.Mapping], error) {
+	return many(ctx, s, by, in.Version, in.Paging, mappingID, func(snap *catalog.Snapshot) ([]api.Mapping, error) {
 		return snap.RequirementMappings(in.RequirementID)
 	})
 }
 
 // ListFrameworks lists frameworks, those whose code or name holds q.
-func (s *Service) ListFrameworks(ctx context.Context, _ api.Caller, in *api.FrameworksInput) (*api.List[api.Framework], error) {
-	return many(ctx, s, in.Version, in.Paging, func(snap *catalog.Snapshot) ([]api.Framework, error) {
-		all := snap.Frameworks()
-		if in.Q == "" {
-			return all, nil
-		}
-		var out []api.Framework
-		for _, f := range all {
-			if holds(in.Q, f.Code, f.Name, f.Column, f.Title) {
-				out = append(out, f)
-			}
-		}
-		return out, nil
+func (s *Service) ListFrameworks(ctx context.Context, by api.Caller, in *api.FrameworksInput) (*api.List[api.Framework], error) {
+	return many(ctx, s, by, in.Version, in.Paging, func(f *api.Framework) string { return f.ID }, func(snap *catalog.Snapshot) ([]api.Framework, error) {
+		all := slices.DeleteFunc(snap.Frameworks(), func(f api.Framework) bool { return !holds(in.Q, f.Code, f.Name, f.Column, f.Title) })
+		return all, store.SortSlice(all, in.Sort, frameworkOrder)
 	})
 }
 
-func many[T any](ctx context.Context, s *Service, version string, p api.Paging, read func(*catalog.Snapshot) ([]T, error)) (*api.List[T], error) {
-	snap, err := s.Snapshot(ctx, version)
+// frameworkOrder is what frameworks can be sorted by.
+var frameworkOrder = []store.SortBy[api.Framework]{
+	{Name: "code", Of: func(f *api.Framework) any { return store.Natural(f.Code) }},
+	{Name: "name", Of: func(f *api.Framework) any { return store.Natural(f.Name) }},
+	{Name: "requirement_count", Of: func(f *api.Framework) any { return f.RequirementCount }},
+	{Name: "mapping_count", Of: func(f *api.Framework) any { return f.MappingCount }},
+}
+
+func mappingID(m *api.Mapping) string { return m.ID }
+
+func many[T any](ctx context.Context, s *Service, by api.Caller, version string, p api.Paging, id func(*T) string, read func(*catalog.Snapshot) ([]T, error)) (*api.List[T], error) {
+	snap, err := s.view(ctx, by, version)
 	if err != nil {
 		return nil, err
 	}
@@ -197,12 +235,14 @@ func many[T any](ctx context.Context, s *Service, version string, p api.Paging, 
 	if err != nil {
 		return nil, explain(err)
 	}
-	return page(out, p)
+	return page(out, p, id)
 }
 
 // ListImportRuns lists import runs, newest first.
-func (s *Service) ListImportRuns(ctx context.Context, _ api.Caller, in *api.Paging) (*api.List[api.ImportRun], error) {
-	return store.ListAll(ctx, s.db, store.ImportRuns, *in, store.PageQuery[api.ImportRun]{Reverse: true})
+func (s *Service) ListImportRuns(ctx context.Context, _ api.Caller, in *api.ImportRunsInput) (*api.List[api.ImportRun], error) {
+	return store.ListAll(ctx, s.db, store.ImportRuns, in.Paging, store.PageQuery[api.ImportRun]{Reverse: true, Filter: func(r *api.ImportRun) bool {
+		return (in.Status == "" || r.Status == in.Status) && (in.DryRun == "" || strconv.FormatBool(r.DryRun) == in.DryRun)
+	}})
 }
 
 // GetImportRun is one import run.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/catalog/starter"
+	"github.com/scf-service/service/catalog/strm"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
 )
@@ -29,14 +30,45 @@ const maxSnapshot = 256 << 20
 type Service struct {
 	db    *store.DB
 	clock func() time.Time
+	pdf   ReadPDF
+	// imported hears of the version that an import made the active one; may be nil.
+	imported func(version string)
+
+	// importing holds the one import that runs. Another waits: two at once would take
+	// twice the memory, and could keep the same source twice.
+	importing chan struct{}
 
 	mu     sync.Mutex
 	loaded map[string]*catalog.Snapshot
+	// listed are the versions as of a number of changes; see store.DB.Changes.
+	listed   []store.CatalogVersion
+	listedAt uint64
+	// heads are organizations' newest revisions, likewise.
+	heads   map[string]int
+	headsAt uint64
+	owns    ownCatalogs
 }
 
+// ReadPDF gives the text of a PDF as lines of tables and paragraphs, in order.
+type ReadPDF func(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error)
+
+// Option is what a shelf may have besides.
+type Option func(*Service)
+
+// WithPDF lets the shelf take documents that are PDFs.
+func WithPDF(read ReadPDF) Option { return func(s *Service) { s.pdf = read } }
+
+// WithImported tells of each version that an import makes the active one. It is called
+// after the fact and should return at once.
+func WithImported(hear func(version string)) Option { return func(s *Service) { s.imported = hear } }
+
 // New makes the service.
-func New(db *store.DB, clock func() time.Time) *Service {
-	return &Service{db: db, clock: clock, loaded: map[string]*catalog.Snapshot{}}
+func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
+	s := &Service{db: db, clock: clock, importing: make(chan struct{}, 1), loaded: map[string]*catalog.Snapshot{}}
+	for _, o := range options {
+		o(s)
+	}
+	return s
 }
 
 // EnsureStarter puts the built-in catalog on the shelf where it, or this edition
@@ -61,19 +93,30 @@ func (s *Service) EnsureStarter(ctx context.Context) error {
 		return err
 	}
 	src.SHA256 = sum
-	_, err = s.keep(ctx, src, nil)
+	_, err = s.keep(ctx, entry{src: src})
 	return err
 }
 
+// entry is a source on its way to the shelf.
+type entry struct {
+	src *catalog.Source
+	// root is the version whose ids it has, over the version it revises; empty: its own, over none.
+	root, over string
+	// fill adds to the record what the source does not hold; may be nil.
+	fill func(*store.CatalogVersion)
+	// record writes the run that brought it; may be nil.
+	record func(*store.Tx, *catalog.Snapshot) error
+}
+
 // keep stores a source as a version and makes it the active one, and the run
-// that brought it, in one transaction. A starter never takes the place of an
-// imported version.
-func (s *Service) keep(ctx context.Context, src *catalog.Source, record func(*store.Tx, *catalog.Snapshot) error) (*catalog.Snapshot, error) {
+// that brought it, in one transaction. The built-in starter never takes the place
+// of an imported version, a revision only that of the version it revises.
+func (s *Service) keep(ctx context.Context, e entry) (*catalog.Snapshot, error) {
 	var id string
 	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
 		return nil, err
 	}
-	snap, err := catalog.New(src, catalog.Version{ID: id, ImportedAt: s.clock()})
+	snap, err := catalog.New(e.src, catalog.Version{ID: id, Root: e.root, ImportedAt: s.clock()})
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +128,12 @@ func (s *Service) keep(ctx context.Context, src *catalog.Source, record func(*st
 	if err != nil {
 		return nil, fmt.Errorf("keeping the catalog: %w", err)
 	}
+	active := false
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		rec := store.CatalogVersion{CatalogVersion: snap.Version(), SnapshotBlob: blob.SHA256}
+		rec := store.CatalogVersion{CatalogVersion: snap.Version(), SnapshotBlob: blob.SHA256, RootID: e.root}
+		if e.fill != nil {
+			e.fill(&rec)
+		}
 		for old, err := range store.CatalogVersions.Scan(tx) {
 			if err != nil {
 				return err
@@ -94,7 +141,8 @@ func (s *Service) keep(ctx context.Context, src *catalog.Source, record func(*st
 			if old.Status != api.CatalogActive {
 				continue
 			}
-			if rec.IsStarter && !old.IsStarter {
+			// A starter that a person imports does take the place.
+			if rec.IsStarter && !old.IsStarter && e.record == nil || e.over != "" && e.over != old.ID {
 				rec.Status = api.CatalogSuperseded
 				continue
 			}
@@ -103,19 +151,49 @@ func (s *Service) keep(ctx context.Context, src *catalog.Source, record func(*st
 				return err
 			}
 		}
+		active = rec.Status == api.CatalogActive
 		if err := store.CatalogVersions.Insert(tx, &rec); err != nil {
 			return err
 		}
-		if record != nil {
-			return record(tx, snap)
+		if e.record != nil {
+			return e.record(tx, snap)
 		}
 		return nil
 	})
+	if err == nil && active && e.record != nil {
+		s.tell(snap.Version().ID)
+	}
+	if errors.Is(err, store.ErrExists) { // another process, over the same database
+		return nil, api.Conflict("version %s was imported by somebody else meanwhile; import it again to see what it holds", e.src.Label).Because(err)
+	}
 	return snap, err
+}
+
+func (s *Service) tell(version string) {
+	if s.imported != nil {
+		s.imported(version)
+	}
+}
+
+// turn waits until no other import runs; the caller calls done.
+func (s *Service) turn(ctx context.Context) (done func(), err error) {
+	select {
+	case s.importing <- struct{}{}:
+		return func() { <-s.importing }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // versions are all records, newest first.
 func (s *Service) versions(ctx context.Context) (out []store.CatalogVersion, err error) {
+	at, known := s.db.Changes(store.CatalogVersions)
+	s.mu.Lock()
+	listed, fresh := s.listed, known && s.listed != nil && s.listedAt == at
+	s.mu.Unlock()
+	if fresh {
+		return slices.Clone(listed), nil
+	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		for v, err := range store.CatalogVersions.Scan(tx, store.Reverse) {
 			if err != nil {
@@ -125,11 +203,20 @@ func (s *Service) versions(ctx context.Context) (out []store.CatalogVersion, err
 		}
 		return nil
 	})
+	if err == nil && known {
+		s.mu.Lock()
+		s.listed, s.listedAt = slices.Clone(out), at
+		s.mu.Unlock()
+	}
 	return out, err
 }
 
-// find is the version with an id or label; the latest active one where ref is empty.
+// find is the version with an id or label; the latest active one where ref is empty or
+// "latest", which is no label.
 func (s *Service) find(ctx context.Context, ref string) (store.CatalogVersion, error) {
+	if ref == "latest" {
+		ref = ""
+	}
 	all, err := s.versions(ctx)
 	if err != nil {
 		return store.CatalogVersion{}, err
@@ -173,7 +260,7 @@ func (s *Service) Snapshot(ctx context.Context, ref string) (*catalog.Snapshot, 
 	if err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", rec.Label, err)
 	}
-	snap, err := catalog.Decode(data, catalog.Version{ID: rec.ID, ImportedAt: rec.ImportedAt, Status: rec.Status})
+	snap, err := catalog.Decode(data, catalog.Version{ID: rec.ID, Root: rec.RootID, ImportedAt: rec.ImportedAt, Status: rec.Status})
 	if err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", rec.Label, err)
 	}
@@ -194,13 +281,17 @@ func explain(err error) error {
 	return err
 }
 
-// page cuts a list that is in memory. The cursor is the place of the next record.
-func page[T any](all []T, p api.Paging) (*api.List[T], error) {
+// page cuts a list that is in memory. The cursor names the last record that was
+// shown: a version never changes, and what is put before it between two pages
+// repeats nothing.
+func page[T any](all []T, p api.Paging, id func(*T) string) (*api.List[T], error) {
 	start := 0
 	if p.Cursor != "" {
-		if _, err := fmt.Sscanf(p.Cursor, "at-%d", &start); err != nil || start < 0 || start > len(all) {
+		at := slices.IndexFunc(all, func(one T) bool { return "after-"+id(&one) == p.Cursor })
+		if at < 0 {
 			return nil, api.Invalid("cursor", "the cursor is not one of this list; begin again without it")
 		}
+		start = at + 1
 	}
 	limit := p.Limit
 	if limit <= 0 {
@@ -209,7 +300,7 @@ func page[T any](all []T, p api.Paging) (*api.List[T], error) {
 	end := min(start+limit, len(all))
 	out := &api.List[T]{Data: slices.Clone(all[start:end]), Pagination: api.Pagination{Total: len(all), Limit: limit, HasMore: end < len(all)}}
 	if end < len(all) {
-		next := fmt.Sprintf("at-%d", end)
+		next := "after-" + id(&all[end-1])
 		out.Pagination.NextCursor = &next
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -222,6 +223,26 @@ func TestControls(t *testing.T) {
 	}
 	l, err := s.ListControls(t.Context(), by, &api.ControlsInput{Q: "multi-factor authentication"})
 	if err != nil || len(l.Data) == 0 || l.Data[0].Code != "IAC-06" {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// Imports of the same bytes at once end as one version, and none of them fails.
+func TestImportsAtOnce(t *testing.T) {
+	s, _ := newShelf(t)
+	data := workbook(t, rows...)
+	var all sync.WaitGroup
+	runs, errs := make([]*api.ImportRun, 8), make([]error, 8)
+	for i := range runs {
+		all.Go(func() { runs[i], errs[i] = s.ImportWorkbook(t.Context(), by, upload(data, "2030.1")) })
+	}
+	all.Wait()
+	for i := range runs {
+		if errs[i] != nil || runs[i].VersionID == nil || *runs[i].VersionID != *runs[0].VersionID {
+			t.Fatalf("import %d: %+v, %v", i, runs[i], errs[i])
+		}
+	}
+	if l, err := s.ListVersions(t.Context(), by, &api.Paging{}); err != nil || len(l.Data) != 2 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

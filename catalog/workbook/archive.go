@@ -44,6 +44,9 @@ func inspect(r io.ReaderAt, size int64, limits Limits) (sheets []part, warnings 
 			return nil, nil, refuse(ErrDamaged, "", "", "the archive has two parts named %s", f.Name)
 		}
 		files[name] = f
+		if f.UncompressedSize64 > mostFrame && frame(name) {
+			return nil, nil, refuse(ErrTooLarge, "", "", "part %s has %d bytes: it is no catalog", f.Name, f.UncompressedSize64)
+		}
 		switch {
 		case strings.HasSuffix(name, "vbaproject.bin"):
 			warnings = append(warnings, "the workbook holds macros: they were not looked at")
@@ -57,6 +60,15 @@ func inspect(r io.ReaderAt, size int64, limits Limits) (sheets []part, warnings 
 	}
 	sheets, err = listSheets(book, files["xl/_rels/workbook.xml.rels"], limits)
 	return sheets, warnings, err
+}
+
+// mostFrame bounds the parts that hold a workbook together; they are read whole.
+const mostFrame = 4 << 20
+
+// frame reports such a part, by its name in lower case.
+func frame(name string) bool {
+	return name == "[content_types].xml" || name == "xl/workbook.xml" || name == "xl/styles.xml" ||
+		strings.HasPrefix(name, "xl/theme/") || strings.HasSuffix(name, ".rels")
 }
 
 func listSheets(book, rels *zip.File, limits Limits) ([]part, error) {
@@ -114,16 +126,12 @@ func listSheets(book, rels *zip.File, limits Limits) ([]part, error) {
 
 // decodePart reads a small part of the archive.
 func decodePart(f *zip.File, into any) error {
-	const most = 4 << 20
-	if f.UncompressedSize64 > most {
-		return refuse(ErrTooLarge, "", "", "part %s has %d bytes", f.Name, f.UncompressedSize64)
-	}
 	r, err := f.Open()
 	if err != nil {
 		return refuse(ErrDamaged, "", "", "part %s cannot be unpacked: %v", f.Name, err)
 	}
 	defer r.Close()
-	if err := xml.NewDecoder(io.LimitReader(r, most)).Decode(into); err != nil {
+	if err := xml.NewDecoder(io.LimitReader(r, mostFrame)).Decode(into); err != nil {
 		return refuse(ErrDamaged, "", "", "part %s cannot be read: %v", f.Name, err)
 	}
 	return nil

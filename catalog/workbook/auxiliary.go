@@ -48,6 +48,7 @@ var kindsOfSheet = []struct {
 	{afterMain, "scf identifier", (*importer).readDomains},
 	{afterMain, "erl #", (*importer).readEvidence},
 	{afterMain, "scf ao #", (*importer).readObjectives},
+	{afterMain, "ao #", (*importer).readObjectives},
 	{afterMain, "possible compensating control #1", (*importer).readCompensating},
 	{afterMain, "principle name", (*importer).readPrinciples},
 	{afterMain, "risk #", (*importer).readRisks},
@@ -119,7 +120,7 @@ func (im *importer) readSources(t *table) {
 			continue
 		}
 		im.sources = append(im.sources, focal{
-			slug: catalog.PlainSlug(header), column: header, geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
+			slug: catalog.PlainSlug(header), code: catalog.Slug(header), column: header, id: strings.ToLower(t.text(row, t.col("focal document identifier"))), geography: t.text(row, geography), publisher: catalog.Collapse(t.text(row, publisher)),
 			title: catalog.Collapse(t.text(row, title)), url: t.text(row, url),
 		})
 	}
@@ -215,7 +216,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 func (im *importer) readObjectives(t *table) {
-	control, code, text := t.col("scf #"), t.col("scf ao #"), -1
+	control, code, text := t.col("scf #"), max(t.col("scf ao #"), t.col("ao #")), -1
 	for i, n := range t.names {
 		if text < 0 && i != code && strings.Contains(n, "assessment objective") && !strings.Contains(n, "origin") {
 			text = i
@@ -301,7 +302,7 @@ func (im *importer) readPrinciples(t *table) {
 	number, name, text := t.col("#"), t.col("principle name"), -1
 	control := t.col("scf #")
 	for i, n := range t.names {
-		if strings.HasSuffix(n, "principle (scf-pmp) description") || strings.HasSuffix(n, "principle (scf-dpmp) description") {
+		if text < 0 && strings.Contains(n, "principle") && strings.HasSuffix(n, "description") {
 			text = i
 		}
 		if control < 0 && n == "secure controls framework (scf)" {

@@ -3,7 +3,11 @@ package workbook
 import (
 	"bytes"
 	"os"
+	"runtime"
+	"runtime/metrics"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/xuri/excelize/v2"
 
@@ -20,21 +24,25 @@ func BenchmarkStream(b *testing.B) {
 			data := file(b, name)
 			b.ReportAllocs()
 			for b.Loop() {
-				f, err := excelize.OpenReader(bytes.NewReader(data))
-				must(b, err)
-				for _, sheet := range f.GetSheetList() {
-					rows, err := f.Rows(sheet)
-					must(b, err)
-					for rows.Next() {
-						_, err := rows.Columns()
-						must(b, err)
-					}
-					must(b, rows.Close())
-				}
-				must(b, f.Close())
+				stream(b, data)
 			}
 		})
 	}
+}
+
+func stream(b *testing.B, data []byte) {
+	f, err := excelize.OpenReader(bytes.NewReader(data))
+	must(b, err)
+	for _, sheet := range f.GetSheetList() {
+		rows, err := f.Rows(sheet)
+		must(b, err)
+		for rows.Next() {
+			_, err := rows.Columns()
+			must(b, err)
+		}
+		must(b, rows.Close())
+	}
+	must(b, f.Close())
 }
 
 // BenchmarkImport goes from the file's bytes to a catalog that answers any question.
@@ -52,6 +60,61 @@ func BenchmarkImport(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkAgainstStream takes turns, so that both meet the same load: the ratio is what
+// importing, indexing and making ready costs over merely streaming the cells. held-MB is
+// the most that was held at once while importing.
+func BenchmarkAgainstStream(b *testing.B) {
+	for _, name := range files {
+		b.Run(name, func(b *testing.B) {
+			data := file(b, name)
+			var streamed, imported time.Duration
+			held := 0.0
+			for b.Loop() {
+				runtime.GC()
+				began := time.Now()
+				stream(b, data)
+				streamed += time.Since(began)
+				runtime.GC()
+				stop := watch()
+				began = time.Now()
+				src, err := readBytes(data, Options{Filename: name})
+				must(b, err)
+				s, err := catalog.New(src, catalog.Version{ID: versionID})
+				must(b, err)
+				s.Warm()
+				imported += time.Since(began)
+				held = max(held, stop())
+			}
+			b.ReportMetric(float64(streamed.Milliseconds())/float64(b.N), "stream-ms")
+			b.ReportMetric(float64(imported.Milliseconds())/float64(b.N), "import-ms")
+			b.ReportMetric(float64(imported)/float64(streamed), "ratio")
+			b.ReportMetric(held, "held-MB")
+		})
+	}
+}
+
+// watch looks at how much memory is in use until it is stopped, and tells the most it saw, in MB.
+func watch() (stop func() float64) {
+	done, most := make(chan struct{}), make(chan float64)
+	go func() {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+		peak := 0.0
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			metrics.Read(sample)
+			peak = max(peak, float64(sample[0].Value.Uint64()+sample[1].Value.Uint64())/1e6)
+			select {
+			case <-done:
+				most <- peak
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() float64 { close(done); return <-most }
 }
 
 func BenchmarkDecode(b *testing.B) {
@@ -116,6 +179,33 @@ func BenchmarkQueries(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkSearch asks for every control's title and for requirements by code, and tells
+// below which time 95 of 100 answers come.
+func BenchmarkSearch(b *testing.B) {
+	s := open(b, files[1])
+	s.Warm()
+	var asks []string
+	for _, c := range s.Source().Controls {
+		asks = append(asks, c.Title)
+	}
+	for _, f := range s.Source().Frameworks {
+		for i := 0; i < len(f.Requirements); i += 29 {
+			asks = append(asks, f.Requirements[i].Code, f.Code+" "+f.Requirements[i].Code)
+		}
+	}
+	var took []time.Duration
+	i := 0
+	for b.Loop() {
+		began := time.Now()
+		s.Search(asks[i%len(asks)], 20)
+		took = append(took, time.Since(began))
+		i++
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds()), "p95-µs")
 }
 
 func BenchmarkDiff(b *testing.B) {

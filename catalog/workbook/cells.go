@@ -23,11 +23,14 @@ type survey struct {
 	lastRow  int
 	// complete: the data came to its end. A cut part would else pass for a short sheet.
 	complete bool
+	// tooMany: the survey ended because the sheet has more cells than it may.
+	tooMany bool
+	cells   int
 }
 
-// surveySheet walks over a sheet's XML once. It looks at tags only, and at few of their
-// attributes; values are excelize's business.
-func surveySheet(xml []byte) survey {
+// surveySheet walks over a sheet's XML once, up to so many rows and cells. It looks at
+// tags only, and at few of their attributes; values are excelize's business.
+func surveySheet(xml []byte, rows, cells int) survey {
 	s := survey{kinds: map[at]cellKind{}}
 	var cell struct {
 		open, formula, value bool
@@ -79,11 +82,17 @@ func surveySheet(xml []byte) survey {
 			if n, err := strconv.Atoi(string(attribute(tag, "r"))); err == nil && n > 0 {
 				row = n
 			}
-			s.lastRow = max(s.lastRow, row)
+			if s.lastRow = max(s.lastRow, row); s.lastRow > rows {
+				return s
+			}
 		case "c":
 			if closing {
 				closeCell()
 				break
+			}
+			if s.cells++; s.cells > cells {
+				s.tooMany = true
+				return s
 			}
 			col++
 			if c := column(attribute(tag, "r")); c > 0 {

@@ -18,7 +18,7 @@ func (im *importer) readMain(ctx context.Context, p part) error {
 	im.main = s
 	im.settleColumns()
 	code, _ := im.columnOf(controlCode)
-	for row := 1; row < len(s.rows); row++ {
+	for row := im.header + 1; row < len(s.rows); row++ {
 		if s.blank(row) {
 			continue
 		}
@@ -30,6 +30,10 @@ func (im *importer) readMain(ctx context.Context, p part) error {
 				continue
 			}
 			return refuse(ErrBadCode, s.name, where, "the row describes a control but has no code")
+		}
+		if upper := strings.ToUpper(text); upper != text && catalog.ValidCode(upper) {
+			im.warn(s.name, where, "%q is read as %s", text, upper)
+			text = upper
 		}
 		if !catalog.ValidCode(text) {
 			return refuse(ErrBadCode, s.name, where, "%q is not a control code such as GOV-01 or AST-02.11", shorten(text))
@@ -111,6 +115,7 @@ func (im *importer) storage() {
 func (im *importer) control(row int, code string) (catalog.Control, error) {
 	s := im.main
 	c := catalog.Control{Code: code, Weight: catalog.NoWeight}
+	var stand [10]catalog.Compensating
 	for _, col := range im.columns {
 		text := s.text(row, col.index)
 		if text == "" {
@@ -142,10 +147,17 @@ func (im *importer) control(row int, code string) (catalog.Control, error) {
 			im.evidenceCell(code, text, where)
 		case errata:
 			c.Errata = append(c.Errata, text)
+		case compensation:
+			im.compensationCell(&stand[col.level], col, text, where)
 		case applies, scrmTier, baseline, risk, threat:
 			im.mark(&c, col, text, where)
 		case note, unknown:
 			c.Extra = append(c.Extra, catalog.Pair{Name: im.extraName(col), Text: text})
+		}
+	}
+	for _, k := range stand {
+		if k.Control != "" {
+			c.Compensating = append(c.Compensating, k)
 		}
 	}
 	if c.Title == "" {
@@ -155,6 +167,25 @@ func (im *importer) control(row int, code string) (catalog.Control, error) {
 		im.warn(s.name, place(row+1, 1), "control %s has no description", code)
 	}
 	return c, nil
+}
+
+// compensationCell reads one cell of "Possible Compensating Control #N" and its fellows.
+func (im *importer) compensationCell(k *catalog.Compensating, col mainColumn, text, where string) {
+	if strings.EqualFold(text, "n/a") || strings.HasPrefix(strings.ToLower(text), "not applicable") {
+		return
+	}
+	switch col.name {
+	case "possible":
+		if !catalog.ValidCode(text) {
+			im.warn(im.main.name, where, "%q is not a control code: left out", shorten(text))
+			return
+		}
+		k.Control = text
+	case "name":
+		k.Name = catalog.Collapse(text)
+	case "justification":
+		k.Justification = text
+	}
 }
 
 // extraName is an unknown column's header, with its letter where the header occurs twice.

@@ -1,6 +1,7 @@
 package workbook
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,57 +10,117 @@ import (
 )
 
 // settleColumns decides on columns whose header alone does not: a header that the list of
-// sources names, or that stands between crosswalk columns and holds codes, is a framework
+// sources names, or that stands beside crosswalk columns and holds codes, is a framework
 // too; and what is named like a framework but holds prose is not.
 func (im *importer) settleColumns() {
 	listed := map[string]bool{}
 	for _, f := range im.sources {
 		listed[f.slug] = true
 	}
-	beside := func(i int) bool {
-		return i > 0 && im.columns[i-1].role == crosswalk && i+1 < len(im.columns) && im.columns[i+1].role == crosswalk
-	}
+	held := make([]content, len(im.columns))
 	for i := range im.columns {
 		c := &im.columns[i]
 		if c.role != crosswalk && c.role != unknown {
 			continue
 		}
-		where := place(1, c.index+1)
-		codes, prose := im.content(c.index)
+		held[i] = im.content(c.index)
 		switch {
-		case c.role == crosswalk && prose:
-			im.warn(im.main.name, where, "%q is named like a framework but holds prose: kept as an unknown column", c.header)
+		case c.role == crosswalk && held[i] == prose:
+			im.warn(im.main.name, place(im.header+1, c.index+1), "%q is named like a framework but holds prose: kept as an unknown column", c.header)
 			c.role = unknown
-		case c.role == unknown && !prose && listed[catalog.PlainSlug(c.header)]:
+		case c.role == unknown && held[i] != prose && listed[catalog.PlainSlug(c.header)]:
 			c.role = crosswalk
-		case c.role == unknown && codes && beside(i):
-			im.warn(im.main.name, where, "%q is taken for a framework: it stands among them and holds codes", c.header)
+		}
+	}
+	// A run of columns with codes that touches a known framework on either side.
+	joined := make([]bool, len(im.columns))
+	touch := func(i, beside int) {
+		if im.columns[i].role == unknown && held[i] == codes &&
+			beside >= 0 && beside < len(im.columns) && (im.columns[beside].role == crosswalk || joined[beside]) {
+			joined[i] = true
+		}
+	}
+	for i := range im.columns {
+		touch(i, i-1)
+	}
+	for i := len(im.columns) - 1; i >= 0; i-- {
+		touch(i, i+1)
+	}
+	for i := range im.columns {
+		c := &im.columns[i]
+		if c.role != unknown {
+			continue
+		}
+		if joined[i] {
+			im.warn(im.main.name, place(im.header+1, c.index+1), "%q is taken for a framework: it stands among them and holds codes", c.header)
 			c.role = crosswalk
-		case c.role == unknown:
-			im.warn(im.main.name, where, "%q is not known: kept as it is under extra", c.header)
+			continue
 		}
-		if c.role == unknown {
-			im.src.Statistics.UnknownColumns++
+		im.warn(im.main.name, place(im.header+1, c.index+1), "%q is not known: kept as it is under extra", c.header)
+		im.src.Statistics.UnknownColumns++
+	}
+	im.nameless()
+}
+
+// nameless keeps what stands in columns without a header.
+func (im *importer) nameless() {
+	named := map[int]bool{}
+	for _, c := range im.columns {
+		named[c.index] = true
+	}
+	first := map[int]int{} // column to the first row that fills it
+	for row := len(im.main.rows) - 1; row > im.header; row-- {
+		for col := range im.main.rows[row] {
+			if !named[col] && im.main.text(row, col) != "" {
+				first[col] = row
+			}
 		}
+	}
+	for _, col := range slices.Sorted(maps.Keys(first)) {
+		letter := strings.TrimRight(place(1, col+1), "1")
+		im.warn(im.main.name, place(first[col]+1, col+1), "column %s has no header: kept as it is under extra", letter)
+		im.columns = append(im.columns, mainColumn{index: col, header: "Column " + letter})
+		im.src.Statistics.UnknownColumns++
+		im.headless++
 	}
 }
 
-// content judges a column by its cells: codes are short lines, most with a digit; prose
-// has lines as long as sentences.
-func (im *importer) content(col int) (codes, prose bool) {
-	var total, digits, long int
-	for row := 1; row < len(im.main.rows); row++ {
+// content is what a column's cells look like.
+type content int
+
+const (
+	mixed content = iota // or nothing
+	codes                // short lines with digits, not all of them whole numbers or controls
+	prose                // lines as long as sentences
+)
+
+// content judges a column by its cells.
+func (im *importer) content(col int) content {
+	var total, digits, long, whole, controls int
+	for row := im.header + 1; row < len(im.main.rows); row++ {
 		for _, line := range lines(im.main.cell(row, col)) {
 			total++
 			if strings.ContainsFunc(line, unicode.IsDigit) {
 				digits++
+			}
+			if strings.IndexFunc(line, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 {
+				whole++
+			}
+			if catalog.ValidCode(line) {
+				controls++
 			}
 			if len(line) > 120 {
 				long++
 			}
 		}
 	}
-	return total > 0 && long == 0 && digits*10 >= total*9, long*4 > total
+	switch {
+	case long*4 > total:
+		return prose
+	case total > 0 && long == 0 && digits*10 >= total*9 && whole < total && controls*2 < total:
+		return codes
+	}
+	return mixed
 }
 
 // crosswalk reads every framework column of the controls' rows.
@@ -71,7 +132,7 @@ func (im *importer) crosswalk() {
 			im.src.Frameworks = append(im.src.Frameworks, im.framework(c))
 		}
 	}
-	catalog.AssignCodes(im.src.Frameworks)
+	catalog.AssignCodes(im.src.Frameworks, im.aliases)
 	for f, c := range columns {
 		im.column(f, c)
 	}
@@ -147,7 +208,7 @@ func (im *importer) codes(raw string, row int, c mainColumn) []string {
 
 // focal is a row of the list of authoritative sources, later called focal documents.
 type focal struct {
-	slug, column, geography, publisher, title, url string
+	slug, code, column, id, geography, publisher, title, url string
 }
 
 // framework describes a column by its header and what the list of sources says of it.
@@ -155,12 +216,7 @@ func (im *importer) framework(c mainColumn) catalog.Framework {
 	fw := catalog.Framework{
 		Name: c.header, Column: c.header, Jurisdiction: jurisdiction(c.header), Publisher: publisher(c.header),
 	}
-	slug := catalog.PlainSlug(c.header)
-	for i := range im.sources {
-		f := &im.sources[i]
-		if f.slug != slug {
-			continue
-		}
+	if f := im.source(c.header); f != nil {
 		fw.Title, fw.SourceURL = f.title, f.url
 		if fw.Publisher == "" && f.publisher != "Federal" && f.publisher != "State" {
 			fw.Publisher = f.publisher
@@ -168,12 +224,31 @@ func (im *importer) framework(c mainColumn) catalog.Framework {
 		if fw.Jurisdiction == "" {
 			fw.Jurisdiction = f.geography
 		}
-		break
+		if id := catalog.PlainSlug(f.id); id != "" && id == f.id {
+			fw.Aliases = append(fw.Aliases, id)
+		}
 	}
 	if fw.Jurisdiction == "" || fw.Jurisdiction == "Universal" || fw.Jurisdiction == "General" {
 		fw.Jurisdiction = "International"
 	}
 	return fw
+}
+
+// source finds what the list of sources says of a header: under the same name, else under
+// another that means the same.
+func (im *importer) source(header string) *focal {
+	slug, code := catalog.PlainSlug(header), catalog.Slug(header)
+	var other *focal
+	for i := range im.sources {
+		f := &im.sources[i]
+		if f.slug == slug {
+			return f
+		}
+		if other == nil && f.code == code {
+			other = f
+		}
+	}
+	return other
 }
 
 // jurisdiction reads the region that a header begins with: "US", "US-CA", "EU", "Germany".

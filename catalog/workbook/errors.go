@@ -21,6 +21,7 @@ var (
 	ErrDuplicateCode  = errors.New("duplicate control code")
 	ErrTooManyRows    = errors.New("too many rows")
 	ErrTooManyColumns = errors.New("too many columns")
+	ErrTooManyCells   = errors.New("too many cells")
 	ErrCellTooLarge   = errors.New("a cell holds too much text")
 )
 

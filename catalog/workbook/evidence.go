@@ -12,7 +12,7 @@ var evidenceCode = regexp.MustCompile(`^E-[A-Z]{2,4}-\d+$`)
 
 // evidenceCell notes which evidence requests the main sheet gives a control.
 func (im *importer) evidenceCell(control, text, where string) {
-	for _, code := range lines(text) {
+	for _, code := range items(text) {
 		if catalog.ValidCode(code) {
 			im.warn(im.main.name, where, "%s is a control, not an evidence request: left out", code)
 			continue
@@ -45,7 +45,7 @@ func (im *importer) readEvidence(t *table) {
 		} else {
 			im.evidence[e.Code] = entry
 		}
-		for _, control := range lines(t.cell(row, controls)) {
+		for _, control := range items(t.cell(row, controls)) {
 			if _, known := im.byCode[control]; !known {
 				im.warn(t.name, place(row+1, controls+1), "%q is no control of the catalog", shorten(control))
 				continue

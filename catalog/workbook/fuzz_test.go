@@ -78,3 +78,26 @@ func FuzzCells(f *testing.F) {
 		marked(text, "IAC-01")
 	})
 }
+
+// FuzzFile takes any file: it is read whole or refused.
+func FuzzFile(f *testing.F) {
+	good := build(f, mainGrid("SCF 2022.3", []any{"NIST\nCSF\nv1.1", "a\nb", "c", 5.1}))
+	f.Add(good)
+	f.Add(good[:len(good)/2])
+	f.Add(bomb(f))
+	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		limits := Limits{File: 1 << 20, Unpacked: 4 << 20, Controls: 100, Columns: 100, Cells: 10_000, Warnings: 50}
+		src, err := readBytes(data, Options{Label: "1", Limits: limits})
+		if err != nil {
+			var refusal *Refusal
+			if !errors.As(err, &refusal) {
+				t.Errorf("an error without a reason: %v", err)
+			}
+			return
+		}
+		if _, err := catalog.New(src, catalog.Version{ID: versionID}); err != nil {
+			t.Errorf("a source was read that contradicts itself: %v", err)
+		}
+	})
+}

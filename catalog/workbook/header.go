@@ -32,8 +32,9 @@ const (
 	risk          // a mark; name: code
 	threat        // a mark; name: code
 	errata
-	note    // kept as it is, known to exist in some releases
-	summary // repeats other columns
+	compensation // name: which cell of the pair, level: which pair
+	note         // kept as it is, known to exist in some releases
+	summary      // repeats other columns
 	crosswalk
 )
 
@@ -52,8 +53,11 @@ var (
 	baselineHeader = regexp.MustCompile(`^scf[- ](?:core\b|community derived|scrms\b|[a-z]\b)`)
 	riskHeader     = regexp.MustCompile(`^risk (r-[a-z]{2}-\d+)$`)
 	threatHeader   = regexp.MustCompile(`^threat ([nm]t-\d+)$`)
-	summaryHeader  = regexp.MustCompile(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
-	frameworkName  = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	// 2026.3 has the compensating controls among the main sheet's columns.
+	compensationHeader = regexp.MustCompile(`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`)
+	legacyHeader       = regexp.MustCompile(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
+	summaryHeader      = regexp.MustCompile(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
+	frameworkName      = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		// Regions, then publishers whose columns have none.
 		`us\b`, `emea\b`, `apac\b`, `americas\b`, `eu\b`, `uk\b`,
 		`aicpa\b`, `apec\b`, `bsi\b`, `cis\b`, `cmmc\b`, `cobit\b`, `coso\b`, `cr cmm\b`, `csa\b`, `enisa\b`, `etsi\b`,
@@ -70,26 +74,23 @@ func classify(header string) mainColumn {
 	has := func(prefix string) bool { return strings.HasPrefix(h, prefix) }
 	switch {
 	case h == "":
-	case h == "scf domain":
-		c.role = domainName
-	case h == "scf control":
-		c.role = controlTitle
-	case h == "scf #":
-		c.role = controlCode
-	case has("secure controls framework") && strings.HasSuffix(h, "control description"), h == "scf control description":
-		c.role = description
+	case mandatoryRole(h) != unknown:
+		c.role = mandatoryRole(h)
 	case has("methods to comply"):
 		c.role = methods
 	case has("evidence request list"):
 		c.role = evidence
 	case has("scf control question"):
 		c.role = question
-	case has("relative control weight"):
+	case has("relative control weight"), has("control weight"):
 		c.role = weight
-	case h == "function grouping", h == "nist csf function grouping":
+	case h == "function grouping", has("nist csf") && strings.HasSuffix(h, "function grouping"):
 		c.role = function
 	case has("conformity validation cadence"):
 		c.role = cadence
+	case compensationHeader.MatchString(h):
+		m := compensationHeader.FindStringSubmatch(h)
+		c.role, c.name, c.level = compensation, m[1]+m[4], int((m[2] + m[3])[0]-'0')
 	case has("possible solutions"):
 		c.role, c.name = solution, companySize(h)
 	case has("identify minimum compliance"):
@@ -100,7 +101,7 @@ func classify(header string) mainColumn {
 		c.role = summary
 	case strings.Contains(h, "errata"):
 		c.role = errata
-	case h == "target audience", h == "applicability":
+	case h == "target audience", h == "applicability", legacyHeader.MatchString(h):
 		c.role = note
 	case h == "pptdf", h == "pptdf applicability":
 		c.role = applicability
@@ -152,13 +153,32 @@ func appliesTo(h string) string {
 	return word
 }
 
-// Columns without which a sheet is not the main one.
+// Columns without which a sheet is not the main one, as the SCF calls them, and as others
+// have written where no column has the SCF's own name.
 var mandatory = []struct {
-	role role
-	name string
+	role   role
+	name   string
+	others []string
 }{
-	{domainName, "SCF Domain"}, {controlTitle, "SCF Control"}, {controlCode, "SCF #"},
-	{description, "Secure Controls Framework (SCF) Control Description"},
+	{domainName, "SCF Domain", []string{"domain", "scf domain name", "control domain"}},
+	{controlTitle, "SCF Control", []string{"scf control name", "control name", "scf control title"}},
+	{controlCode, "SCF #", []string{"scf control #", "scf id", "scf control id", "scf control number", "control #", "control id"}},
+	{description, "Secure Controls Framework (SCF) Control Description", []string{"control description", "scf description"}},
+}
+
+// mandatoryRole is the role of a header in the SCF's own words, in lower case.
+func mandatoryRole(h string) role {
+	switch {
+	case h == "scf domain":
+		return domainName
+	case h == "scf control":
+		return controlTitle
+	case h == "scf #":
+		return controlCode
+	case (strings.HasPrefix(h, "secure controls framework") || strings.HasPrefix(h, "scf")) && strings.HasSuffix(h, "control description"):
+		return description
+	}
+	return unknown
 }
 
 // missing are the mandatory headers that a row lacks.
@@ -180,7 +200,29 @@ func classifyAll(row []string) []mainColumn {
 			out = append(out, c)
 		}
 	}
+	for _, m := range mandatory {
+		if slices.ContainsFunc(out, func(c mainColumn) bool { return c.role == m.role }) {
+			continue
+		}
+		for i := range out {
+			if out[i].role == unknown && slices.Contains(m.others, strings.ToLower(out[i].header)) {
+				out[i].role = m.role
+				break
+			}
+		}
+	}
 	return out
+}
+
+// mainHeader finds the row that names the main sheet's columns among a sheet's first; -1
+// where the sheet is another.
+func mainHeader(h *sheet) (int, []mainColumn) {
+	for row := range h.rows {
+		if columns := classifyAll(h.rows[row]); likeMain(h.name, columns) {
+			return row, columns
+		}
+	}
+	return -1, nil
 }
 
 var mainName = regexp.MustCompile(`(?i)^(?:secure controls framework|scf v?\d{4}\.\d+(?:\.\d+)*)$`)

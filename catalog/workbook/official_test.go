@@ -201,3 +201,45 @@ func TestOfficialDiff(t *testing.T) {
 		t.Errorf("%+v", d.Summary)
 	}
 }
+
+// How many of 2022.3's frameworks the 2026.1.1-like file has under the same code; the
+// figure stands in docs/catalog.md.
+func TestFrameworksMeetOverReleases(t *testing.T) {
+	newer := map[string]bool{}
+	for _, f := range official(t, "scf-2026.1.1-like.xlsx").Frameworks {
+		newer[f.Code] = true
+	}
+	same, edition, gone := 0, 0, []string{}
+	for _, f := range official(t, "scf-2022.3.xlsx").Frameworks {
+		switch {
+		case newer[f.Code]:
+			same++
+		case slices.ContainsFunc(catalog.BuiltinAliases().Successors(f.Code), func(c string) bool { return newer[c] }):
+			edition++
+		default:
+			gone = append(gone, f.Code)
+		}
+	}
+	if same != 126 || edition != 34 || len(gone) != 32 {
+		t.Errorf("%d are the same, %d have a newer edition, %d are gone: %q", same, edition, len(gone), gone)
+	}
+}
+
+// Codes are found as people write them, whatever the release spells.
+func TestSearchByCode(t *testing.T) {
+	for file, asks := range map[string]map[string]string{
+		"scf-2022.3.xlsx": {"A.5.17": "iso-27002-2022 5.17", "iso 27002 2022 5.17": "iso-27002-2022 5.17", "iso-27001-2022:A.5.17": "iso-27002-2022 5.17",
+			"nist 800-53 r5 ac-02": "nist-800-53-r5 AC-2", "gdpr article 32.1": "gdpr Art 32.1", "iso 27001 2022 5.17": "iso-27002-2022 5.17", "A.9.2.1": "iso-27002-2013 9.2.1"},
+		"scf-2026.1.1-like.xlsx": {"A.5.17": "iso-27002-2022 5.17", "nis2 21.2(a)": "nis2 Article 21.2(a)", "NIS2 art 21.2.a": "nis2 Article 21.2(a)", "pci dss 8.3.1": "pci-dss-4.0.1 8.3.1"},
+	} {
+		s := open(t, file)
+		for ask, want := range asks {
+			hits := s.Search(ask, 10)
+			if len(hits) == 0 || !slices.ContainsFunc(hits, func(h api.CatalogHit) bool {
+				return h.FrameworkCode != nil && *h.FrameworkCode+" "+h.Code == want && h.Score == 1
+			}) {
+				t.Errorf("%s: %q finds %+v", file, ask, hits[:min(3, len(hits))])
+			}
+		}
+	}
+}

@@ -7,9 +7,11 @@
 package workbook
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -28,7 +30,9 @@ type Options struct {
 	// from the main sheet's. The sheet's name is often not the release.
 	Label    string
 	Filename string
-	Limits   Limits // zero fields take the default
+	// Aliases are a user's own, before those that are built in; may be nil.
+	Aliases *catalog.Aliases
+	Limits  Limits // zero fields take the default
 }
 
 // Limits bound what a file may cost. Sizes are in bytes.
@@ -40,6 +44,7 @@ type Limits struct {
 	Controls int   // rows of the main sheet; 10,000
 	Rows     int   // rows of any other sheet; 50,000
 	Columns  int   // of any sheet; 2,000
+	Cells    int   // of all sheets; 3,000,000 (2026.1.1 has 0.8 million)
 	Cell     int   // text of a cell; 100,000 (Excel itself allows 32,767 letters)
 	Warnings int   // kept; the rest is counted; 2,000
 }
@@ -58,7 +63,7 @@ func (l Limits) orDefault() Limits {
 		value int
 	}{
 		{&l.Parts, 5000}, {&l.Sheets, 100}, {&l.Controls, 10_000}, {&l.Rows, 50_000},
-		{&l.Columns, 2000}, {&l.Cell, 100_000}, {&l.Warnings, 2000},
+		{&l.Columns, 2000}, {&l.Cells, 3_000_000}, {&l.Cell, 100_000}, {&l.Warnings, 2000},
 	} {
 		if *e.field <= 0 {
 			*e.field = e.value
@@ -76,28 +81,21 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *catal
 		}
 	}()
 	o.Limits = o.Limits.orDefault()
-	parts, notes, err := inspect(r, size, o.Limits)
+	b, notes, err := openBook(r, size, o.Limits)
 	if err != nil {
 		return nil, err
 	}
+	defer b.file.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, section(r, size)); err != nil {
 		return nil, fmt.Errorf("reading the workbook: %w", err)
 	}
-	// Both limits alike: larger sheets would go to temporary files.
-	file, err := excelize.OpenReader(section(r, size), excelize.Options{
-		UnzipSizeLimit: o.Limits.Unpacked, UnzipXMLSizeLimit: o.Limits.Unpacked, RawCellValue: true,
-	})
-	if err != nil {
-		return nil, refuse(ErrDamaged, "", "", "the workbook cannot be read: %v", err)
-	}
-	defer file.Close()
 	im := &importer{
-		book: &book{file: file, parts: parts, limits: o.Limits},
+		book: b,
 		src: &catalog.Source{
 			Filename: shortPath(o.Filename), SHA256: hex.EncodeToString(sum.Sum(nil)), Warnings: []api.ImportWarning{},
 		},
-		byCode: map[string]int{}, mainERL: map[string][]string{},
+		byCode: map[string]int{}, mainERL: map[string][]string{}, aliases: o.Aliases,
 	}
 	if o.Filename == "" {
 		im.src.Filename = ""
@@ -111,21 +109,47 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *catal
 	return im.src, nil
 }
 
+// openBook looks at the archive and unpacks it.
+func openBook(r io.ReaderAt, size int64, limits Limits) (*book, []string, error) {
+	parts, notes, err := inspect(r, size, limits)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Both limits alike: larger sheets would go to temporary files.
+	file, err := excelize.OpenReader(section(r, size), excelize.Options{
+		UnzipSizeLimit: limits.Unpacked, UnzipXMLSizeLimit: limits.Unpacked, RawCellValue: true,
+	})
+	if err != nil {
+		return nil, nil, refuse(ErrDamaged, "", "", "the workbook cannot be read: %v", err)
+	}
+	if raw, _ := file.Pkg.Load("xl/sharedStrings.xml"); raw != nil {
+		// They are all unpacked when the first is asked for.
+		if texts, _ := raw.([]byte); bytes.Count(texts, []byte("<")) > limits.Cells {
+			return nil, nil, errors.Join(refuse(ErrTooManyCells, "", "", "the workbook has more than %d texts", limits.Cells), file.Close())
+		}
+	}
+	return &book{file: file, parts: parts, limits: limits, surveys: map[string]survey{}}, notes, nil
+}
+
 func section(r io.ReaderAt, size int64) io.Reader { return io.NewSectionReader(r, 0, size) }
 
 func shortPath(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
 // importer builds one Source.
 type importer struct {
-	book   *book
-	src    *catalog.Source
-	byCode map[string]int // control code to index
+	book    *book
+	src     *catalog.Source
+	byCode  map[string]int // control code to index
+	aliases *catalog.Aliases
 
 	main    *sheet
+	header  int // row of main that names the columns
 	columns []mainColumn
-	rows    []int   // of main, for each control
-	sources []focal // the list of authoritative sources
-	unnoted int     // warnings beyond the limit
+	// headless are the columns at their end that have no header.
+	headless int
+	rows     []int   // of main, for each control
+	sources  []focal // the list of authoritative sources
+	unnoted  int     // warnings beyond the limit
 
 	// Evidence requests by code, and who links them: controls to codes as the main sheet
 	// says, controls to entries as the list of evidence requests says.
@@ -174,31 +198,28 @@ func (im *importer) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// findMain picks the one sheet that holds the controls.
+// findMain picks the one sheet that holds the controls, and the row that names its columns:
+// the first in every release, a later one where somebody wrote a title above it.
 func (im *importer) findMain(heads []*sheet) (int, error) {
-	found, almost := -1, -1
+	found := -1
+	var almost *sheet
 	for i, h := range heads {
-		if len(h.rows) == 0 {
-			continue
-		}
-		columns := classifyAll(h.rows[0])
+		row, columns := mainHeader(h)
 		switch {
-		case likeMain(h.name, columns):
-			if found >= 0 {
-				return 0, refuse(ErrTwoMainSheets, h.name, "", "this sheet and %q both hold controls: remove one", heads[found].name)
-			}
-			found, im.columns = i, columns
-		case mainName.MatchString(strings.TrimSpace(h.name)) || len(missing(columns)) == 1:
-			almost = i
+		case row >= 0 && found >= 0:
+			return 0, refuse(ErrTwoMainSheets, h.name, "", "this sheet and %q both hold controls: remove one", heads[found].name)
+		case row >= 0:
+			found, im.header, im.columns = i, row, columns
+		case len(h.rows) > 0 && (mainName.MatchString(strings.TrimSpace(h.name)) || len(missing(classifyAll(h.rows[0]))) == 1):
+			almost = h
 		}
 	}
 	if found >= 0 {
 		return found, im.checkColumns(heads[found].name)
 	}
-	if almost >= 0 {
-		columns := classifyAll(heads[almost].rows[0])
-		if lacks := missing(columns); len(lacks) > 0 {
-			return 0, refuse(ErrMissingColumn, heads[almost].name, "A1", "row 1 lacks the column %q", strings.Join(lacks, `", "`))
+	if almost != nil {
+		if lacks := missing(classifyAll(almost.rows[0])); len(lacks) > 0 {
+			return 0, refuse(ErrMissingColumn, almost.name, "A1", "row 1 lacks %s", quoted(lacks))
 		}
 	}
 	var names []string
@@ -206,6 +227,24 @@ func (im *importer) findMain(heads []*sheet) (int, error) {
 		names = append(names, h.name)
 	}
 	return 0, refuse(ErrNoMainSheet, "", "", "no sheet has the SCF's columns (SCF Domain, SCF Control, SCF #, description); the sheets are %q", names)
+}
+
+// quoted names columns: the column "a", or the columns "a" and "b".
+func quoted(columns []string) string {
+	if len(columns) == 1 {
+		return fmt.Sprintf("the column %q", columns[0])
+	}
+	out := "the columns "
+	for i, c := range columns {
+		switch {
+		case i == len(columns)-1:
+			out += " and "
+		case i > 0:
+			out += ", "
+		}
+		out += fmt.Sprintf("%q", c)
+	}
+	return out
 }
 
 // checkColumns refuses what would leave the meaning of a control to chance.
@@ -222,17 +261,17 @@ func (im *importer) checkColumns(name string) error {
 			first[key] = *c
 			continue
 		}
-		where := place(1, c.index+1)
+		where := place(im.header+1, c.index+1)
 		for _, m := range mandatory {
 			if m.role == c.role {
-				return refuse(ErrDoubledColumn, name, where, "%q is also in %s: remove one", c.header, place(1, before.index+1))
+				return refuse(ErrDoubledColumn, name, where, "%q is also in %s: remove one", c.header, place(im.header+1, before.index+1))
 			}
 		}
-		im.warn(name, where, "%q repeats %s: kept as an unknown column", c.header, place(1, before.index+1))
+		im.warn(name, where, "%q repeats %s: kept as an unknown column", c.header, place(im.header+1, before.index+1))
 		c.role = unknown
 	}
 	if _, ok := first[fmt.Sprint(weight, "", 0)]; !ok {
-		im.warn(name, "A1", "there is no column of weights")
+		im.warn(name, place(im.header+1, 1), "there is no column of weights")
 	}
 	return nil
 }
@@ -284,7 +323,7 @@ func (im *importer) count() {
 	st := &im.src.Statistics
 	st.Controls, st.Domains, st.Frameworks, st.Requirements, st.Mappings =
 		n.Controls, n.Domains, n.Frameworks, n.Requirements, n.Mappings
-	st.Sheets, st.Columns = len(im.book.parts), len(im.columns)
+	st.Sheets, st.Columns = len(im.book.parts), len(im.columns)-im.headless
 	st.FormulaCells = im.main.survey.formulas
 	st.EvidenceRequests, st.Risks, st.Threats = len(im.src.Evidence), len(im.src.Risks), len(im.src.Threats)
 	st.Principles, st.Sources = len(im.src.Principles), len(im.sources)

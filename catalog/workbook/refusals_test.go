@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"nothing", nil, ErrNotWorkbook, "", "", "no .xlsx workbook"},
 		{"text", []byte("SCF Domain,SCF Control"), ErrNotWorkbook, "", "", "no .xlsx workbook"},
+		{"rows without controls", build(t, grid{"SCF 2022.3", slices.Concat(good.rows, slices.Repeat([][]any{{}, {"a"}}, 30))}), ErrTooManyRows, "SCF 2022.3", "", "rows"},
 		{"password", cfb, ErrNotWorkbook, "", "", "protected by a password"},
 		{"another archive", rezip(t, build(t, good), func(name string, body []byte) []byte {
 			if name == "xl/workbook.xml" {
@@ -80,6 +82,19 @@ func TestRefusals(t *testing.T) {
 		{"a far row", edited(t, build(t, good), func(xml string) string {
 			return strings.Replace(xml, `<row r="4"`, `<row r="1000000"`, 1)
 		}), ErrTooManyRows, "SCF 2022.3", "", "1000000 rows"},
+		{"too many cells", build(t, good, grid{"x", slices.Repeat([][]any{slices.Repeat([]any{1}, 50)}, 40)}), ErrTooManyCells, "x", "", "more than 1000 cells"},
+		{"too many texts", rezip(t, build(t, good), func(name string, body []byte) []byte {
+			if strings.HasSuffix(name, "sharedStrings.xml") {
+				return []byte("<sst>" + strings.Repeat("<si/>", 1100) + "</sst>")
+			}
+			return body
+		}), ErrTooManyCells, "", "", "more than 1000 texts"},
+		{"endless styles", rezip(t, build(t, good), func(name string, body []byte) []byte {
+			if strings.HasSuffix(name, "styles.xml") {
+				return bytes.Repeat([]byte("<xf/>"), 1<<20)
+			}
+			return body
+		}), ErrTooLarge, "", "", "xl/styles.xml"},
 		{"too many columns", build(t, grid{"SCF 2022.3", [][]any{append(slices.Clone(good.rows[0]), make([]any, 90)...), {}}}, grid{"x", [][]any{slices.Repeat([]any{"y"}, 90)}}),
 			ErrTooManyColumns, "x", "CL1", "90 columns"},
 		{"a huge cell", build(t, change(1, 3, strings.Repeat("a", 20_000))), ErrCellTooLarge, "SCF 2022.3", "D2", "20000 bytes"},
@@ -90,7 +105,7 @@ func TestRefusals(t *testing.T) {
 		}), ErrDamaged, "SCF 2022.3", "A3", "from here on"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := readBytes(test.data, Options{Label: "1", Limits: Limits{Controls: 20, Columns: 80, Cell: 10_000}})
+			_, err := readBytes(test.data, Options{Label: "1", Limits: Limits{Controls: 20, Columns: 80, Cells: 1000, Cell: 10_000}})
 			var refusal *Refusal
 			if !errors.As(err, &refusal) {
 				t.Fatalf("got %v", err)
@@ -141,10 +156,63 @@ func TestMacrosAndLinksAreTold(t *testing.T) {
 		must(t, err)
 	}
 	must(t, w.Close())
-	src, err := readBytes(out.Bytes(), Options{Label: "2022.3"})
-	must(t, err)
-	warned(t, src, "", "macros")
-	warned(t, src, "", "externalLink1.xml")
+	// As Excel saves an .xlsm.
+	macros := rezip(t, out.Bytes(), func(name string, body []byte) []byte {
+		if name == "[Content_Types].xml" {
+			return bytes.Replace(body, []byte("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"), []byte("application/vnd.ms-excel.sheet.macroEnabled.main+xml"), 1)
+		}
+		return body
+	})
+	for _, data := range [][]byte{out.Bytes(), macros} {
+		src, err := readBytes(data, Options{Label: "2022.3"})
+		must(t, err)
+		warned(t, src, "", "macros")
+		warned(t, src, "", "externalLink1.xml")
+	}
+}
+
+// What is packed tight unpacks within bounds: much memory is never held.
+func TestBombsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("unpacks some hundred megabytes")
+	}
+	good := build(t, mainGrid("SCF 2022.3"))
+	row := `<row>` + strings.Repeat("<c><v>1</v></c>", 1500) + `</row>`
+	for name, change := range map[string]func(part string, body []byte) []byte{
+		"cells": func(part string, body []byte) []byte {
+			if strings.HasSuffix(part, "sheet1.xml") {
+				return []byte("<worksheet><sheetData>" + strings.Repeat(row, 6000) + "</sheetData></worksheet>")
+			}
+			return body
+		},
+		"one row": func(part string, body []byte) []byte {
+			if strings.HasSuffix(part, "sheet1.xml") {
+				return []byte("<worksheet><sheetData><row>" + strings.Repeat("<c/>", 30_000_000) + "</row></sheetData></worksheet>")
+			}
+			return body
+		},
+		"texts": func(part string, body []byte) []byte {
+			if strings.HasSuffix(part, "sharedStrings.xml") {
+				return []byte("<sst>" + strings.Repeat("<si/>", 25_000_000) + "</sst>")
+			}
+			return body
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := rezip(t, good, change)
+			runtime.GC()
+			stop := watch()
+			_, err := readBytes(data, Options{})
+			held := stop()
+			if !errors.Is(err, ErrTooManyCells) {
+				t.Errorf("got %v", err)
+			}
+			if held > 700 {
+				t.Errorf("%.0f MB were held", held)
+			}
+			t.Logf("%d KB packed, %.0f MB held", len(data)>>10, held)
+		})
+	}
 }
 
 func TestCancelled(t *testing.T) {

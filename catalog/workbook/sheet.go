@@ -16,9 +16,27 @@ type sheet struct {
 
 // book reads sheets out of an inspected workbook.
 type book struct {
-	file   *excelize.File
-	parts  []part
-	limits Limits
+	file    *excelize.File
+	parts   []part
+	limits  Limits
+	surveys map[string]survey // by path
+	cells   int               // that were looked over
+}
+
+// anyRows is how many rows a sheet of any kind may have.
+func (b *book) anyRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
+
+// survey looks over a sheet before any of it is read, once.
+func (b *book) survey(p part) survey {
+	s, done := b.surveys[p.path]
+	if !done {
+		raw, _ := b.file.Pkg.Load(p.path)
+		xml, _ := raw.([]byte)
+		s = surveySheet(xml, b.anyRows(), b.limits.Cells-b.cells)
+		b.surveys[p.path] = s
+		b.cells += s.cells
+	}
+	return s
 }
 
 // peekRows are enough to see which kind of sheet it is: catalogs have five lines of prose
@@ -33,16 +51,17 @@ func (b *book) head(ctx context.Context, p part) (*sheet, error) {
 // read reads at most the given number of rows; more rows are refused where whole is set.
 func (b *book) read(ctx context.Context, p part, most int, whole bool) (*sheet, error) {
 	s := &sheet{name: p.name}
-	if whole {
-		raw, _ := b.file.Pkg.Load(p.path)
-		xml, _ := raw.([]byte)
-		s.survey = surveySheet(xml)
-		if !s.survey.complete {
-			return nil, refuse(ErrDamaged, p.name, "", "the sheet's data is cut off")
+	s.survey = b.survey(p)
+	switch {
+	case s.survey.tooMany:
+		return nil, refuse(ErrTooManyCells, p.name, "", "the workbook has more than %d cells up to here", b.limits.Cells)
+	case s.survey.lastRow > b.anyRows(), whole && s.survey.lastRow > most:
+		if !whole {
+			most = b.anyRows()
 		}
-		if s.survey.lastRow > most {
-			return nil, refuse(ErrTooManyRows, p.name, "", "the sheet has %d rows, more than the %d that are taken", s.survey.lastRow, most)
-		}
+		return nil, refuse(ErrTooManyRows, p.name, "", "the sheet has %d rows or more; %d are taken", s.survey.lastRow, most)
+	case whole && !s.survey.complete:
+		return nil, refuse(ErrDamaged, p.name, "", "the sheet's data is cut off")
 	}
 	rows, err := b.file.Rows(p.name)
 	if err != nil {
@@ -126,6 +145,11 @@ func lines(text string) []string {
 		}
 	}
 	return out
+}
+
+// items splits a cell that lists codes which hold no commas: at line breaks and commas.
+func items(text string) []string {
+	return lines(strings.NewReplacer(",", "\n", ";", "\n").Replace(text))
 }
 
 // marked reports that a cell says yes: an x, or the code of its own row or column.

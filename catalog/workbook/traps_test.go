@@ -302,3 +302,40 @@ func TestSameBytesSameSource(t *testing.T) {
 		t.Error("the same bytes were read in two ways")
 	}
 }
+
+// What the source misspells is kept: codes as they stand, a domain under the name that
+// most of its controls have.
+func TestSpellingsOfTheSource(t *testing.T) {
+	g := mainGrid("SCF 2026.1", []any{"US\nCMMC 2.0\nLevel 2", "ACL2.-3.1.1\nAC.L1-B.1.Ic]", "AC.L2-3.1.1", nil})
+	g.rows[1][0] = "Acess"
+	g.rows = append(g.rows, []any{"Access", "Third", "IAC-07", "Third.", 3, nil})
+	src := take(t, Options{Label: "2026.1"}, g)
+	if _, codes := framework(t, src, "cmmc-2.0-level-2"); !slices.Equal(codes, []string{"AC.L1-B.1.Ic]", "AC.L2-3.1.1", "ACL2.-3.1.1"}) {
+		t.Errorf("%q", codes)
+	}
+	if src.Domains[0].Name != "Access" || len(src.Domains) != 2 {
+		t.Errorf("%+v", src.Domains)
+	}
+	warned(t, src, "", `"Acess" by 1`)
+}
+
+// Copies that somebody has worked in: a title above the header, the columns called otherwise,
+// codes in small letters, remarks in a column without a header.
+func TestWorkedInCopies(t *testing.T) {
+	g := mainGrid("SCF 2022.3", []any{"NIST\nCSF\nv1.1", "PR.AC-1", nil, nil}, []any{nil, nil, "ask Ann", nil})
+	g.rows[0][0], g.rows[0][1], g.rows[0][2], g.rows[0][3] = "Domain", "SCF Control Name", "SCF Control #", "Control Description"
+	g.rows[2][2] = "iac-06"
+	g.rows = slices.Insert(g.rows, 0, []any{"Our copy of the SCF"}, nil)
+	src := take(t, Options{Label: "2022.3"}, g)
+	if len(src.Controls) != 3 || src.Controls[1].Code != "IAC-06" || src.Controls[1].Title != "Second factor" || src.Controls[1].Description != "We ask twice." {
+		t.Fatalf("%+v", src.Controls)
+	}
+	if want := []catalog.Pair{{Name: "Column G", Text: "ask Ann"}}; !reflect.DeepEqual(src.Controls[1].Extra, want) {
+		t.Errorf("%+v", src.Controls[1].Extra)
+	}
+	if st := src.Statistics; st.Columns != 6 || st.UnknownColumns != 1 || st.Mappings != 1 {
+		t.Errorf("%+v", st)
+	}
+	warned(t, src, "C5", `"iac-06" is read as IAC-06`)
+	warned(t, src, "G5", "has no header")
+}

@@ -17,8 +17,7 @@ import (
 // process that has this data folder open, over its socket; else a store of its own.
 func connect(ctx context.Context, target cli.Target) (*client.Client, func() error, error) {
 	if target.Server != "" {
-		c, err := client.New(client.Options{BaseURL: target.Server, Token: target.Token, Organization: target.Organization})
-		return c, func() error { return nil }, err
+		return connectServer(target)
 	}
 	dir := target.Data
 	if dir == "" {
@@ -28,7 +27,7 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	local := &localEngine{dir: dir, log: logger()}
+	local := &localEngine{dir: dir, log: logger(), model: outside{target.Embedder, target.EmbedderURL}}
 	if err := local.attach(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -83,11 +83,9 @@ func (d *door) goOn(c net.Conn) {
 // maxRequest bounds how long closing waits for the requests of others.
 const maxRequest = 10 * time.Minute
 
-// close lets nobody in any more and waits until all who are in have their answers.
-func (d *door) close() error {
+// close lets nobody in any more and waits, while ctx lasts, until all who are in have their answers.
+func (d *door) close(ctx context.Context) error {
 	d.drain()
-	ctx, cancel := context.WithTimeout(context.Background(), maxRequest)
-	defer cancel()
 	err := d.server.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, d.server.Close())

@@ -42,7 +42,7 @@ func TestJoinedGoesOn(t *testing.T) {
 			first, release := u.holder()
 			second := u.start(u.command("assess", "run", u.evidence(), "--name", "Second", "-f", "soc2-tsc", "--approve"))
 			third := u.start(u.command("assess", "list"))
-			second.says("files taken")
+			second.says(" new, 0 changed")
 			stop(first, release)
 			second.ends(0)
 			third.ends(0)

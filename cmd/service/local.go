@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine/client"
 	"github.com/scf-service/service/store"
 )
@@ -23,6 +24,8 @@ import (
 type localEngine struct {
 	dir string
 	log *slog.Logger
+	// model is for the case that this process opens the folder.
+	model outside
 
 	mu  sync.Mutex
 	own *own // nil while another process has the folder open
@@ -63,7 +66,7 @@ func (l *localEngine) reach(ctx context.Context) (net.Conn, *own, error) {
 		}
 		err := store.ErrLocked
 		if giveBack, ok := takeTurn(l.dir); ok {
-			l.own, err = openOwn(ctx, l.dir, socket, l.log)
+			l.own, err = openOwn(ctx, l.dir, socket, l.log, l.model, daemon.Options{})
 			giveBack()
 		}
 		if err == nil {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/examples/harbor"
 )
 
@@ -35,18 +36,29 @@ func run() int {
 		width = w
 	}
 	return cli.Main(ctx, os.Args[1:], cli.Options{
-		Connect:     connect,
-		Stdin:       os.Stdin,
-		Stdout:      os.Stdout,
-		Stderr:      os.Stderr,
-		Env:         os.Getenv,
-		Interactive: interactive,
-		Color:       term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-		Width:       width,
-		Version:     programVersion(),
-		Clock:       time.Now,
-		StateDir:    stateDir(),
-		Example:     harbor.Evidence(),
+		Connect:       connect,
+		Serve:         serve,
+		Running:       whoHas,
+		EvalRetrieval: evalRetrieval,
+		EvalAnalyses:  evalAnalyses,
+		UseModel:      useModel,
+		ModelStatus:   modelStatus,
+		EvalJudgement: evalJudgement,
+		VerifyArchive: verifyArchive,
+		VerifyChain:   verifyChain,
+		ReadPassword:  passwordReader(),
+		Keyring:       contexts.SystemRing(os.Getenv),
+		Stdin:         os.Stdin,
+		Stdout:        os.Stdout,
+		Stderr:        os.Stderr,
+		Env:           os.Getenv,
+		Interactive:   interactive,
+		Color:         term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		Width:         width,
+		Version:       programVersion(),
+		Clock:         time.Now,
+		StateDir:      stateDir(),
+		Example:       harbor.Evidence(),
 	})
 }
 

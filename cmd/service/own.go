@@ -5,11 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/store"
@@ -18,6 +21,7 @@ import (
 // own is the folder opened by this process.
 type own struct {
 	handler http.Handler
+	server  *daemon.Server
 	db      *store.DB
 	engine  *engine.Engine
 	door    *door // nil where no socket could be made
@@ -25,33 +29,51 @@ type own struct {
 	// requests is held by each request, and by Close for good: the store closes under none.
 	requests sync.RWMutex
 	closed   bool
+
+	// process is what others are told of this one.
+	process atomic.Pointer[cli.Process]
 }
 
 // openOwn opens the store, starts the engine on it, and serves it on the socket
-// meanwhile, for other commands on the same folder.
-func openOwn(ctx context.Context, dir, socket string, log *slog.Logger) (*own, error) {
+// meanwhile, for other commands on the same folder. Of web it takes what is said
+// about the network.
+func openOwn(ctx context.Context, dir, socket string, log *slog.Logger, elsewhere outside, web daemon.Options) (*own, error) {
+	eye, err := pictures()
+	if err != nil {
+		return nil, err
+	}
 	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.Tables, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log})
 	if err != nil {
 		return nil, err
 	}
+	mind, err := answerer(dir)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	name, email := localPerson()
 	// The engine outlives the command's context: what was begun ends well on Ctrl-C.
 	lasting := context.WithoutCancel(ctx)
-	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), LocalName: name, LocalEmail: email})
+	chosen, err := elsewhere.embedder(os.Getenv)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), OCR: eye, Embedder: chosen, Model: mind, LocalName: name, LocalEmail: email})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	o := &own{db: db, engine: eng}
-	srv, err := daemon.New(daemon.Options{Engine: eng, Logger: log, Clock: time.Now, NewID: newID})
+	o.process.Store(&cli.Process{PID: os.Getpid(), Version: programVersion(), Data: dir, Listen: []string{}, StartedAt: time.Now().UTC()})
+	web.Engine, web.Logger, web.Clock, web.NewID = eng, log, time.Now, newID
+	o.server, err = daemon.New(web)
 	if err == nil {
 		err = eng.Start(lasting)
 	}
 	if err != nil {
 		return nil, errors.Join(err, eng.Close(), db.Close())
 	}
-	o.handler = o.guard(srv.LocalHandler())
+	o.handler = o.guard(o.server.LocalHandler())
 	// Without a socket this process still works; others then wait for the folder.
-	if o.door, err = listen(socket, o.handler, log); err != nil {
+	if o.door, err = listen(socket, o.tell(o.handler), log); err != nil {
 		log.Warn("other commands can't join this one", "error", err)
 	}
 	return o, nil
@@ -74,9 +96,17 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Close finishes the requests of other commands, then the engine, then the store.
 func (o *own) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), maxRequest)
+	defer cancel()
+	return o.close(ctx)
+}
+
+// close is Close, with requests broken off when ctx ends.
+func (o *own) close(ctx context.Context) error {
 	var err error
+	o.engine.StopStreams()
 	if o.door != nil {
-		err = o.door.close()
+		err = o.door.close(ctx)
 	}
 	o.requests.Lock()
 	o.closed = true

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -60,7 +59,14 @@ func (r Role) Permissions() []Permission {
 }
 
 // May tells whether the role has the permission.
-func (r Role) May(p Permission) bool { return slices.Contains(r.Permissions(), p) }
+func (r Role) May(p Permission) bool {
+	for i := 0; i <= slices.Index(roleOrder, r); i++ {
+		if slices.Contains(grants[roleOrder[i]], p) {
+			return true
+		}
+	}
+	return false
+}
 
 // AllPermissions returns every permission there is, sorted.
 func AllPermissions() []Permission { return RoleOwner.Permissions() }
@@ -100,6 +106,56 @@ type Actor struct {
 	Name string    `json:"name"`
 }
 
+// platformGrants is what the platform flag gives beyond the role, for operations
+// that are not an organization's own: nobody sees into a tenant by it.
+var platformGrants = []Permission{"scf:read", SCFImport, "member:read", "member:write", "metrics:read"}
+
+// AnyScope stands for every permission but those that must be named.
+const AnyScope = "*"
+
+// mustBeNamed are the permissions that AnyScope leaves out.
+var mustBeNamed = []Permission{ApprovalDecide, APIKeyWrite}
+
+// ParseScopes reads the scopes of an API key: permissions, plural names normalised,
+// and AnyScope; sorted, each once. An empty list is refused.
+func ParseScopes(scopes []string) ([]string, error) {
+	var out []string
+	for _, s := range scopes {
+		if strings.TrimSpace(s) == AnyScope {
+			out = append(out, AnyScope)
+			continue
+		}
+		p, err := ParsePermission(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, string(p))
+	}
+	if len(out) == 0 {
+		return nil, Invalid("scopes", "name at least one scope, as assessment:read")
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// ExpandScopes are the permissions that parsed scopes stand for, sorted.
+func ExpandScopes(scopes []string) []Permission {
+	out := []Permission{}
+	for _, s := range scopes {
+		if s != AnyScope {
+			out = append(out, Permission(s))
+			continue
+		}
+		for _, p := range AllPermissions() {
+			if !slices.Contains(mustBeNamed, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Caller is who makes a request, and within which organization. Transports
 // fill it in from what they have verified; the engine trusts it.
 type Caller struct {
@@ -111,27 +167,52 @@ type Caller struct {
 	Role           Role
 	PlatformAdmin  bool
 	// Scopes limit an API key; nil for a person, who has all the role has.
-	Scopes  []Permission
+	Scopes []Permission
+	// SessionID is the session of a signed-in browser; empty for keys and the local person.
+	SessionID string
+	// Local is the person whose machine it is, vouched for by the listener.
+	Local   bool
 	TraceID string
 	Address string
+	// AgentRunID is the agent run that acts for the caller; empty where the person does.
+	// An agent never decides.
+	AgentRunID string
 }
 
-// May tells whether the caller has the permission: by role, and by scope where a key is used.
-func (c Caller) May(p Permission) bool {
-	if c.Scopes != nil && !slices.Contains(c.Scopes, p) {
-		return false
-	}
-	return c.Role.May(p) || (c.PlatformAdmin && c.Scopes == nil)
+// May tells whether the caller has the permission in the organization of the
+// request: by role, and by scope where a key is used.
+func (c Caller) May(p Permission) bool { return c.scoped(p) && c.Role.May(p) }
+
+func (c Caller) scoped(p Permission) bool {
+	return (c.AgentRunID == "" || p != ApprovalDecide) && (c.Scopes == nil || slices.Contains(c.Scopes, p))
 }
 
 // Require returns a FORBIDDEN error unless the caller has the permission.
 func (c Caller) Require(p Permission) error {
-	if c.May(p) {
+	switch {
+	case c.May(p):
+		return nil
+	case c.AgentRunID != "" && p == ApprovalDecide:
+		return Forbidden("an agent can't decide; a person has to")
+	case !c.scoped(p):
+		return Forbidden("this needs the permission %s, which is not among the scopes of this API key; use a key that names it, or sign in", p)
+	case c.Role == "":
+		return Forbidden("this needs the permission %s, and you belong to no organization that gives it", p)
+	}
+	return Forbidden("this needs the permission %s, which the role %q does not have", p, c.Role)
+}
+
+// Admit returns a FORBIDDEN error unless the caller may call the operation.
+func (c Caller) Admit(op *Operation) error {
+	p := op.Permission
+	if op.Access == Platform && !c.PlatformAdmin {
+		return Forbidden("only a platform admin may do this")
+	}
+	if p == "" {
 		return nil
 	}
-	who := fmt.Sprintf("the role %q", c.Role)
-	if c.Scopes != nil {
-		who = "this API key"
+	if op.Access != Tenant && c.PlatformAdmin && slices.Contains(platformGrants, p) && c.scoped(p) {
+		return nil
 	}
-	return Forbidden("this needs the permission %s, which %s does not have", p, who)
+	return c.Require(p)
 }

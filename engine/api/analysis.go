@@ -6,6 +6,9 @@ type Analysed struct {
 	AgentRunID string `json:"agent_run_id"`
 }
 
+// Mark is where an answer says what made it.
+func (a *Analysed) Mark() *Analysed { return a }
+
 // EvidenceEvaluation answers whether evidence meets a requirement.
 type EvidenceEvaluation struct {
 	Analysed

@@ -24,10 +24,12 @@ type Approval struct {
 	VersionNumber int            `json:"version_number"`
 	Status        ApprovalStatus `json:"status"`
 	RequestedBy   Actor          `json:"requested_by"`
-	RequestedAt   time.Time      `json:"requested_at"`
-	DecidedBy     *Actor         `json:"decided_by"`
-	DecidedAt     *time.Time     `json:"decided_at"`
-	Reason        *string        `json:"reason"`
+	// RequestedByUserID is the person: the one who submitted, whose key did, or who started the workflow that did.
+	RequestedByUserID string     `json:"requested_by_user_id"`
+	RequestedAt       time.Time  `json:"requested_at"`
+	DecidedBy         *Actor     `json:"decided_by"`
+	DecidedAt         *time.Time `json:"decided_at"`
+	Reason            *string    `json:"reason"`
 }
 
 // ApprovalsInput lists the approvals of an assessment.
@@ -36,6 +38,7 @@ type ApprovalsInput struct {
 	Paging
 	Status ApprovalStatus `query:"status"`
 	Gate   Gate           `query:"gate"`
+	Sort   string         `query:"sort" sort:"requested_at,status,gate" doc:"The order; - before a name for descending."`
 }
 
 // ApprovalInput names an approval.

@@ -20,6 +20,13 @@ type ArtifactVersion struct {
 	Supersedes    *int          `json:"supersedes"`
 }
 
+// ArtifactsInput lists the deliverables of an assessment.
+type ArtifactsInput struct {
+	AssessmentInput
+	Paging
+	Type string `query:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`
+}
+
 // ArtifactInput names an artifact.
 type ArtifactInput struct {
 	ArtifactID string `path:"artifactId"`
@@ -37,12 +44,45 @@ type ArtifactVersionInput struct {
 	VersionNumber int `path:"versionNumber" minimum:"1"`
 }
 
+// ArtifactDiffInput names two versions to compare.
+type ArtifactDiffInput struct {
+	ArtifactInput
+	From int `query:"from" minimum:"0" doc:"A version number; the one before to where absent."`
+	To   int `query:"to" minimum:"0" doc:"A version number; the current one where absent."`
+}
+
+// ArtifactDiff is how two versions of a deliverable differ.
+type ArtifactDiff struct {
+	ArtifactID  string     `json:"artifact_id"`
+	Type        string     `json:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`
+	FromVersion int        `json:"from_version"`
+	ToVersion   int        `json:"to_version"`
+	FromSHA256  string     `json:"from_sha256"`
+	ToSHA256    string     `json:"to_sha256"`
+	Added       int        `json:"added"`
+	Removed     int        `json:"removed"`
+	Changed     int        `json:"changed" doc:"Items of which fields differ."`
+	Lines       []DiffLine `json:"lines"`
+}
+
+// DiffLine is one difference, as values and as a line to read.
+type DiffLine struct {
+	Change string `json:"change" enum:"added,removed,changed"`
+	Item   string `json:"item" doc:"The control's code; empty for the scope."`
+	Field  string `json:"field"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Text   string `json:"text"`
+}
+
 const tagArtifact = "Artifacts"
 
 // Operations of the interface's part 4.14.
 var (
-	ListArtifacts        = Get[AssessmentListInput, List[Artifact]]("list-artifacts", "/assessments/{assessmentId}/artifacts", Needs("artifact:read"), Tagged(tagArtifact), Summary("List the deliverables of an assessment"))
+	ListArtifacts        = Get[ArtifactsInput, List[Artifact]]("list-artifacts", "/assessments/{assessmentId}/artifacts", Needs("artifact:read"), Tagged(tagArtifact), Summary("List the deliverables of an assessment"))
 	GetArtifact          = Get[ArtifactInput, Artifact]("get-artifact", "/artifacts/{artifactId}", Needs("artifact:read"), Tagged(tagArtifact), Summary("Read a deliverable"))
 	ListArtifactVersions = Get[ArtifactVersionsInput, List[ArtifactVersion]]("list-artifact-versions", "/artifacts/{artifactId}/versions", Needs("artifact:read"), Tagged(tagArtifact), Summary("List the versions of a deliverable"))
 	GetArtifactVersion   = Get[ArtifactVersionInput, ArtifactVersion]("get-artifact-version", "/artifacts/{artifactId}/versions/{versionNumber}", Needs("artifact:read"), Tagged(tagArtifact), Summary("Read a version of a deliverable"))
+	DiffArtifact         = Get[ArtifactDiffInput, ArtifactDiff]("diff-artifact", "/artifacts/{artifactId}/diff", Needs("artifact:read"), Tagged(tagArtifact), Summary("Compare two versions of a deliverable"))
+	ExportAssessment     = Get[AssessmentInput, File]("export-assessment", "/assessments/{assessmentId}/export", Needs("audit:read"), As(Download), Tagged(tagAssessment), Summary("Export an assessment as one archive"))
 )

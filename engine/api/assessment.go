@@ -5,11 +5,15 @@ import "time"
 // Assessment is the central record: one organization looked at against a catalog version and frameworks.
 type Assessment struct {
 	TenantRecord
-	Name         string           `json:"name"`
-	Description  string           `json:"description"`
-	State        State            `json:"state"`
-	Progress     int              `json:"progress" doc:"0 to 100, by state."`
-	SCFVersionID string           `json:"scf_version_id"`
+	Name         string `json:"name"`
+	Description  string `json:"description"`
+	State        State  `json:"state"`
+	Progress     int    `json:"progress" doc:"0 to 100, by state."`
+	SCFVersionID string `json:"scf_version_id"`
+	// CustomRevision is the revision of the organization's own frameworks and controls that it uses; 0 for none.
+	CustomRevision int `json:"custom_revision"`
+	// MigratedAt is when it last moved to another catalog; what was drafted before stays as it was and is built on no more.
+	MigratedAt   *time.Time       `json:"migrated_at"`
 	FrameworkIDs []string         `json:"framework_ids"`
 	Frameworks   []string         `json:"framework_codes"`
 	DueDate      *Date            `json:"due_date"`
@@ -42,8 +46,31 @@ type AssessmentListInput struct {
 // AssessmentsInput lists assessments.
 type AssessmentsInput struct {
 	Paging
-	State State  `query:"state"`
-	Q     string `query:"q" doc:"Part of the name."`
+	State     State  `query:"state"`
+	Status    string `query:"status" enum:"open,closed" doc:"Whether it goes on."`
+	Framework string `query:"framework" doc:"Id or code of a framework it is against."`
+	Q         string `query:"q" doc:"Part of the name or description."`
+	Sort      string `query:"sort" sort:"name,state,due_date,created_at,updated_at" doc:"The order; - before a name for descending."`
+}
+
+// TimelineInput lists what happened in an assessment.
+type TimelineInput struct {
+	AssessmentInput
+	Paging
+	Period
+	Type         string `query:"type" doc:"The kind of event, as soa.approved; soa. for all that begin so."`
+	Actor        string `query:"actor" doc:"Id or part of the name."`
+	ResourceType string `query:"resource_type"`
+	Q            string `query:"q" doc:"Part of the summary."`
+}
+
+// LifecycleEventsInput lists the moves of an assessment.
+type LifecycleEventsInput struct {
+	AssessmentInput
+	Paging
+	Period
+	EventType string `query:"event_type" enum:"created,transition,submitted,rework,reopened"`
+	ToState   State  `query:"to_state"`
 }
 
 // CreateAssessmentInput makes an assessment.
@@ -105,9 +132,9 @@ type AssessmentSummary struct {
 type LifecycleEvent struct {
 	TenantRecord
 	AssessmentID string   `json:"assessment_id"`
-	FromState    State    `json:"from_state"`
+	FromState    *State   `json:"from_state" doc:"Null where the assessment was made."`
 	ToState      State    `json:"to_state"`
-	EventType    string   `json:"event_type" enum:"created,transition,rework,reopened"`
+	EventType    string   `json:"event_type" enum:"created,transition,submitted,rework,reopened"`
 	Actor        Actor    `json:"actor"`
 	Reason       string   `json:"reason"`
 	Warnings     []string `json:"warnings"`
@@ -145,7 +172,7 @@ var (
 	DeleteAssessment     = Delete[AssessmentInput]("delete-assessment", "/assessments/{assessmentId}", Needs("assessment:delete"), Tagged(tagAssessment), Summary("Delete an assessment and all that belongs to it"))
 	GetAssessmentStatus  = Get[AssessmentInput, AssessmentStatus]("get-assessment-status", "/assessments/{assessmentId}/status", Needs("assessment:read"), Tagged(tagAssessment), Summary("Tell where an assessment stands"))
 	GetAssessmentSummary = Get[AssessmentInput, AssessmentSummary]("get-assessment-summary", "/assessments/{assessmentId}/summary", Needs("assessment:read"), Tagged(tagAssessment), Summary("Read an assessment's totals"))
-	GetTimeline          = Get[AssessmentListInput, List[TimelineEvent]]("get-assessment-timeline", "/assessments/{assessmentId}/timeline", Needs("assessment:read"), Tagged(tagAssessment), Summary("List what happened, newest first"))
-	ListLifecycleEvents  = Get[AssessmentListInput, List[LifecycleEvent]]("list-lifecycle-events", "/assessments/{assessmentId}/lifecycle/events", Needs("assessment:read"), Tagged(tagAssessment), Summary("List lifecycle events"))
+	GetTimeline          = Get[TimelineInput, List[TimelineEvent]]("get-assessment-timeline", "/assessments/{assessmentId}/timeline", Needs("assessment:read"), Tagged(tagAssessment), Summary("List what happened, newest first"))
+	ListLifecycleEvents  = Get[LifecycleEventsInput, List[LifecycleEvent]]("list-lifecycle-events", "/assessments/{assessmentId}/lifecycle/events", Needs("assessment:read"), Tagged(tagAssessment), Summary("List lifecycle events"))
 	Transition           = Post[TransitionInput, AssessmentStatus]("transition-assessment", "/assessments/{assessmentId}/lifecycle/transition", Needs("assessment:transition"), Tagged(tagAssessment), Summary("Move an assessment to its next state, doing the work of the step"))
 )

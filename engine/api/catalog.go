@@ -17,8 +17,42 @@ type CatalogVersion struct {
 	SourceSHA256   *string       `json:"source_sha256"`
 	ImportedAt     time.Time     `json:"imported_at"`
 	Counts         CatalogCounts `json:"counts"`
-	CreatedAt      time.Time     `json:"created_at"`
-	UpdatedAt      time.Time     `json:"updated_at"`
+	// BasedOnID is the version that relationship mapping documents were laid over; null for an import of its own.
+	BasedOnID *string `json:"based_on_id"`
+	// MappingDocuments are those that were laid over it, oldest first.
+	MappingDocuments []MappingDocument `json:"mapping_documents"`
+	// FrameworkAliases are the user's own, given at the import.
+	FrameworkAliases []FrameworkAlias `json:"framework_aliases"`
+	CreatedAt        time.Time        `json:"created_at"`
+	UpdatedAt        time.Time        `json:"updated_at"`
+}
+
+// FrameworkAlias says that names, as headers of a workbook, mean the framework with a code.
+type FrameworkAlias struct {
+	Code  string   `json:"code"`
+	Names []string `json:"names"`
+}
+
+// MappingDocument is a set theory relationship mapping document: how the elements of one
+// framework relate to controls. It tells of its import as well.
+type MappingDocument struct {
+	Filename      string `json:"filename"`
+	SHA256        string `json:"sha256"`
+	FrameworkCode string `json:"framework_code"`
+	FocalDocument string `json:"focal_document" doc:"what the document calls the framework"`
+	Release       string `json:"release" doc:"the release it was written for; empty where it does not say"`
+	// Rows of the document, Elements among them by number, Related those with a relationship to a control.
+	Rows     int `json:"rows"`
+	Elements int `json:"elements"`
+	Related  int `json:"related"`
+	// MappingsConfirmed were in the catalog before, MappingsAdded were not; MappingsUnnamed
+	// are the catalog's, which the document does not name.
+	MappingsConfirmed int `json:"mappings_confirmed"`
+	MappingsAdded     int `json:"mappings_added"`
+	MappingsUnnamed   int `json:"mappings_unnamed"`
+	RequirementsAdded int `json:"requirements_added"`
+	// RequirementsWorded got a title or text.
+	RequirementsWorded int `json:"requirements_worded"`
 }
 
 // Catalog version states.
@@ -89,9 +123,35 @@ type Control struct {
 	// Errata are the source's notes on changes, oldest first.
 	Errata []string `json:"errata"`
 	// Extra keeps columns that the importer did not know, by their header.
-	Extra     map[string]string `json:"extra"`
-	CreatedAt time.Time         `json:"created_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
+	Extra map[string]string `json:"extra"`
+	// IsCustom: an organization added it beside the SCF; OrganizationID is whose it is.
+	IsCustom       bool      `json:"is_custom"`
+	OrganizationID *string   `json:"organization_id"`
+	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+}
+
+// EvidenceItem is an evidence request with the controls that it serves.
+type EvidenceItem struct {
+	EvidenceRequest
+	ControlCodes []string `json:"control_codes"`
+}
+
+// Hazard is a risk or a threat of the source's own catalogs.
+type Hazard struct {
+	Code        string  `json:"code"`
+	Group       *string `json:"group"`
+	Title       string  `json:"title"`
+	Description *string `json:"description"`
+	CSFFunction *string `json:"csf_function"`
+}
+
+// Principle is a privacy management principle of the source. Its number is a text: 1.10 is not 1.1.
+type Principle struct {
+	Number       string   `json:"number"`
+	Name         string   `json:"name"`
+	Description  *string  `json:"description"`
+	ControlCodes []string `json:"control_codes"`
 }
 
 // EvidenceRequest is an artifact that an assessor asks for. Code is null in the starter.
@@ -134,7 +194,10 @@ type Framework struct {
 	// Aliases are other codes that mean this framework in this version.
 	Aliases []string `json:"aliases"`
 	// Includes are codes of frameworks that an assessment of this one also covers.
-	Includes         []string  `json:"includes"`
+	Includes []string `json:"includes"`
+	// IsCustom: an organization added it beside the SCF; OrganizationID is whose it is.
+	IsCustom         bool      `json:"is_custom"`
+	OrganizationID   *string   `json:"organization_id"`
 	RequirementCount int       `json:"requirement_count"`
 	MappingCount     int       `json:"mapping_count"`
 	CreatedAt        time.Time `json:"created_at"`
@@ -247,6 +310,8 @@ type ImportRun struct {
 	VersionID      *string          `json:"version_id"`
 	Statistics     ImportStatistics `json:"statistics"`
 	Warnings       []ImportWarning  `json:"warnings"`
+	// Documents are the relationship mapping documents that were laid over the version.
+	Documents []MappingDocument `json:"documents"`
 	// Diff is against the version that was active; null where there was none.
 	Diff        *CatalogDiff `json:"diff"`
 	Error       *string      `json:"error"`
@@ -310,11 +375,13 @@ type CatalogDiff struct {
 	Added         []ControlRef       `json:"added"`
 	Removed       []ControlRef       `json:"removed"`
 	// Changed holds controls whose title, description, question or weight differ.
-	Changed           []ControlChange  `json:"changed"`
-	FrameworksAdded   []string         `json:"frameworks_added"`
-	FrameworksRemoved []string         `json:"frameworks_removed"`
-	MappingsGained    []MappingChanges `json:"mappings_gained"`
-	MappingsLost      []MappingChanges `json:"mappings_lost"`
+	Changed           []ControlChange `json:"changed"`
+	FrameworksAdded   []string        `json:"frameworks_added"`
+	FrameworksRemoved []string        `json:"frameworks_removed"`
+	// FrameworksReplaced are removed ones of which the newer version has a newer edition.
+	FrameworksReplaced []FrameworkEdition `json:"frameworks_replaced"`
+	MappingsGained     []MappingChanges   `json:"mappings_gained"`
+	MappingsLost       []MappingChanges   `json:"mappings_lost"`
 }
 
 // CatalogDiffSummary counts a diff. A control may be renamed, reworded and reweighted at once.
@@ -329,6 +396,12 @@ type CatalogDiffSummary struct {
 	FrameworksRemoved int `json:"frameworks_removed"`
 	MappingsGained    int `json:"mappings_gained"`
 	MappingsLost      int `json:"mappings_lost"`
+}
+
+// FrameworkEdition says that one framework is a newer edition of another.
+type FrameworkEdition struct {
+	FromCode string `json:"from_code"`
+	ToCode   string `json:"to_code"`
 }
 
 // ControlRef names a control of a diff.

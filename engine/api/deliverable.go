@@ -27,6 +27,7 @@ type DeliverableVersion struct {
 	ApprovedAt            *time.Time        `json:"approved_at"`
 	ApprovedBy            *string           `json:"approved_by"`
 	ApprovalID            *string           `json:"approval_id"`
+	AuthorIDs             []string          `json:"author_ids" doc:"Users who wrote or changed lines by hand."`
 	ContentSHA256         string            `json:"content_sha256" doc:"Over the items, in canonical form."`
 	Inputs                map[string]string `json:"inputs" doc:"Ids and hashes of what the version was made from."`
 	Method                string            `json:"method" doc:"What made the draft: the rules' version, or a model."`

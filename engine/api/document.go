@@ -14,8 +14,10 @@ const (
 // Document is a file of evidence.
 type Document struct {
 	TenantRecord
-	AssessmentID  string        `json:"assessment_id"`
-	Filename      string        `json:"filename"`
+	AssessmentID string `json:"assessment_id"`
+	Filename     string `json:"filename"`
+	// Path is where the file lay in the folder it was taken from, the folder's name first.
+	Path          string        `json:"path" doc:"Where the file lay in the folder it was taken from, the folder's name first; empty where it came alone."`
 	Category      string        `json:"category"`
 	MIMEType      string        `json:"mime_type"`
 	SizeBytes     int64         `json:"size_bytes"`
@@ -59,6 +61,8 @@ type Chunk struct {
 	Kind           string   `json:"kind"`
 	TokenEstimate  int      `json:"token_estimate"`
 	SHA256         string   `json:"sha256"`
+	// DuplicateOf is the passage of an earlier document that says nearly the same; null where there is none.
+	DuplicateOf *string `json:"duplicate_of" doc:"The passage of an earlier document that says nearly the same; null where there is none."`
 }
 
 // DocumentInput names a document.
@@ -73,6 +77,7 @@ type DocumentsInput struct {
 	Status   DocumentState `query:"status"`
 	Category string        `query:"category"`
 	Q        string        `query:"q" doc:"Part of the file name or title."`
+	Sort     string        `query:"sort" sort:"filename,title,category,status,size_bytes,created_at,updated_at" doc:"The order; - before a name for descending."`
 }
 
 // UploadDocumentInput adds a document.
@@ -80,6 +85,8 @@ type UploadDocumentInput struct {
 	AssessmentInput
 	File     UploadFile `form:"file"`
 	Category string     `form:"category" doc:"policy, procedure, record, register, report, contract, … guessed where absent."`
+	Path     string     `form:"path" doc:"Where the file lies in the folder it is taken from, the folder's name first."`
+	Replaces string     `form:"replaces" doc:"The id of the document that this is a new version of, or the same under another name. It keeps its id, its category and, where they say the same, its passages."`
 }
 
 // DocumentChunksInput lists the passages of a document.

@@ -55,6 +55,7 @@ type Error struct {
 	Details []ErrorDetail `json:"details"`
 	TraceID string        `json:"trace_id"`
 	cause   error
+	wait    int
 }
 
 // ErrorEnvelope is the body of every error answer.
@@ -133,8 +134,17 @@ func TenantRequired() *Error {
 
 // RateLimited is the answer where a window is used up.
 func RateLimited(seconds int) *Error {
-	return newError(CodeRateLimit, "too many requests; try again in %d seconds", seconds)
+	unit := "seconds"
+	if seconds == 1 {
+		unit = "second"
+	}
+	e := newError(CodeRateLimit, "too many requests; try again in %d %s", seconds, unit)
+	e.wait = seconds
+	return e
 }
+
+// RetryAfter is in how many seconds a RATE_LIMIT_EXCEEDED can be tried again; 0 for others.
+func (e *Error) RetryAfter() int { return e.wait }
 
 // Trouble is an INTERNAL_ERROR that the caller can do something about, and is told of.
 func Trouble(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }

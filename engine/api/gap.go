@@ -51,10 +51,14 @@ type GapInput struct {
 type FindingFilter struct {
 	Severity    Severity       `query:"severity"`
 	Status      Implementation `query:"status"`
+	Result      Result         `query:"result"`
+	GapType     string         `query:"gap_type" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
+	Source      string         `query:"source" enum:"analysis,manual"`
 	Domain      string         `query:"domain"`
 	ControlCode string         `query:"control_code"`
 	Owner       string         `query:"owner"`
-	Q           string         `query:"q"`
+	Q           string         `query:"q" doc:"Part of the control, the condition or the recommendation."`
+	Sort        string         `query:"sort" sort:"severity,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"The order; - before a name for descending."`
 }
 
 // FindingsInput lists the findings of a version.
@@ -104,6 +108,7 @@ type UpdateFindingInput struct {
 		Owner          Opt[string]     `json:"owner,omitzero" required:"false"`
 		Note           Opt[string]     `json:"note,omitzero" required:"false"`
 		DueDate        Opt[Date]       `json:"due_date,omitzero" required:"false"`
+		Reset          []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, which set them again at the next draft; all for each of them."`
 	}
 }
 
@@ -124,6 +129,37 @@ type GapSummary struct {
 	ByType            map[string]int   `json:"by_type"`
 	CompliancePct     *float64         `json:"compliance_pct"`
 	ComplianceFormula string           `json:"compliance_formula"`
+	Conformity        string           `json:"conformity" enum:"strictly_conforms,conforms,significant_deficiency,material_weakness," doc:"By the SCF's thresholds; empty where nothing was assessed."`
+	ConformityPct     *float64         `json:"conformity_pct" doc:"Implemented controls over assessed ones; what is partly done counts as deficient."`
+	ConformityFormula string           `json:"conformity_formula"`
+	DeficientMaterial []string         `json:"deficient_material" doc:"Material controls (weight 10) that are not implemented."`
+	SinceVersion      int              `json:"since_version" doc:"The version that changes are told since; 0 where this is the first."`
+	Changes           []GapChange      `json:"changes" doc:"What differs from the version before, by kind, worst first."`
+}
+
+// GapChangeKind says how a gap moved between two versions.
+type GapChangeKind string
+
+// The kinds of change.
+const (
+	GapOpened GapChangeKind = "opened"
+	GapWorse  GapChangeKind = "worse"
+	GapBetter GapChangeKind = "better"
+	GapClosed GapChangeKind = "closed"
+)
+
+// GapChangeKinds in the order in which they are told.
+var GapChangeKinds = []GapChangeKind{GapOpened, GapWorse, GapBetter, GapClosed}
+
+// GapChange is how the gap of one control moved.
+type GapChange struct {
+	ControlCode  string        `json:"control_code"`
+	ControlTitle string        `json:"control_title"`
+	Change       GapChangeKind `json:"change" enum:"opened,worse,better,closed"`
+	Severity     Severity      `json:"severity" doc:"Now; of a closed gap, before."`
+	Before       string        `json:"before" doc:"Severity and status before; empty where it was opened."`
+	After        string        `json:"after" doc:"Severity and status now; empty where it was closed."`
+	Why          []string      `json:"why" doc:"What moved it: evidence, catalog, person, rule."`
 }
 
 const tagGap = "Gap analysis"

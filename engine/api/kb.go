@@ -7,12 +7,15 @@ type SearchInput struct {
 
 // SearchBody is what to look for, and where.
 type SearchBody struct {
-	Query        string  `json:"query" minLength:"1" maxLength:"4000"`
-	AssessmentID string  `json:"assessment_id,omitempty"`
-	DocumentID   string  `json:"document_id,omitempty"`
-	Category     string  `json:"category,omitempty"`
-	TopK         int     `json:"top_k,omitempty" minimum:"1" maximum:"100" default:"10"`
-	MinScore     float64 `json:"min_score,omitempty" minimum:"0" maximum:"1" default:"0"`
+	Query        string `json:"query" minLength:"1" maxLength:"4000"`
+	AssessmentID string `json:"assessment_id,omitempty"`
+	DocumentID   string `json:"document_id,omitempty"`
+	Category     string `json:"category,omitempty"`
+	// EffectiveFrom and EffectiveTo are both included; documents without a date are left out.
+	EffectiveFrom *Date   `json:"effective_from,omitempty" doc:"Only documents that took effect on this day or later."`
+	EffectiveTo   *Date   `json:"effective_to,omitempty" doc:"Only documents that took effect on this day or before."`
+	TopK          int     `json:"top_k,omitempty" minimum:"1" maximum:"100" default:"10"`
+	MinScore      float64 `json:"min_score,omitempty" minimum:"0" maximum:"1" default:"0"`
 }
 
 // SearchScores are the parts of a score.
@@ -34,6 +37,16 @@ type SearchHit struct {
 	Locator       Locator      `json:"locator"`
 	Score         float64      `json:"score" doc:"0 to 1; one threshold means the same on every corpus."`
 	Scores        SearchScores `json:"scores"`
+	Marks         []Mark       `json:"marks" doc:"The words of the query in text, inside the highlights; empty where only the meaning matched."`
+	SameAs        []string     `json:"same_as" doc:"Passages that say the same in nearly the same words, which are folded into this one."`
+	Category      string       `json:"category"`
+	EffectiveDate *Date        `json:"effective_date"`
+}
+
+// Mark is a part of a text, in characters: from Start up to, but not with, End.
+type Mark struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 // SearchAnswer is the passages that answer, best first.
@@ -50,6 +63,7 @@ type ChunksInput struct {
 	Paging
 	AssessmentID string `query:"assessment_id"`
 	DocumentID   string `query:"document_id"`
+	Q            string `query:"q" doc:"Part of the text or its headings."`
 }
 
 // ChunkInput names a passage.
@@ -66,16 +80,29 @@ type KBStats struct {
 	Embedded            int                   `json:"embedded"`
 	Embedder            string                `json:"embedder"`
 	EmbeddingDimensions int                   `json:"embedding_dimensions"`
+	ServedBy            string                `json:"served_by" doc:"The embedder that answers where not all passages have vectors of the chosen one, or it is away."`
 }
 
 // EmbeddingStatus tells how far the embedding of the passages is.
 type EmbeddingStatus struct {
-	Status   string `json:"status" enum:"idle,embedding"`
+	Status   string `json:"status" enum:"idle,training,embedding"`
 	Embedder string `json:"embedder"`
 	Total    int    `json:"total"`
 	Embedded int    `json:"embedded"`
 	Pending  int    `json:"pending"`
 	Failed   int    `json:"failed"`
+	ServedBy string `json:"served_by" doc:"The embedder that answers where not all passages have vectors of the chosen one, or it is away."`
+	// Away is null where the chosen embedder was reached the last time.
+	Away *string `json:"away" doc:"Why the chosen embedding model can't be used now."`
+	// Training is null where no embedder is being trained.
+	Training *EmbedderTraining `json:"training"`
+}
+
+// EmbedderTraining tells how far the embedder of a catalog version is trained.
+type EmbedderTraining struct {
+	SCFVersionID string `json:"scf_version_id"`
+	Label        string `json:"label"`
+	Progress     int    `json:"progress" doc:"In percent."`
 }
 
 const tagKB = "Knowledge base"

@@ -37,8 +37,11 @@ type MaturityScoresInput struct {
 	Paging
 	Domain      string `query:"domain"`
 	ControlCode string `query:"control_code"`
+	Level       string `query:"level" enum:"0,1,2,3,4,5"`
 	BelowTarget string `query:"below_target" enum:"true,false"`
-	Q           string `query:"q"`
+	Assessed    string `query:"assessed" enum:"true,false"`
+	Q           string `query:"q" doc:"Part of the control or the rationale."`
+	Sort        string `query:"sort" sort:"control_code,domain_code,level,target_level,weight,confidence,updated_at" doc:"The order; - before a name for descending."`
 }
 
 // MaturityScoreInput names a score.
@@ -55,6 +58,7 @@ type UpdateMaturityScoreInput struct {
 		TargetLevel *int        `json:"target_level,omitempty" minimum:"0" maximum:"5"`
 		Rationale   *string     `json:"rationale,omitempty" maxLength:"10000"`
 		Note        Opt[string] `json:"note,omitzero" required:"false"`
+		Reset       []string    `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, which set them again at the next draft; all for each of them."`
 	}
 }
 

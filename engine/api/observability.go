@@ -32,11 +32,50 @@ type AuditEvent struct {
 // AuditInput lists audit events.
 type AuditInput struct {
 	Paging
-	Action       string `query:"action"`
+	AuditFilter
+}
+
+// AuditExportInput says which events to export.
+type AuditExportInput struct{ AuditFilter }
+
+// AuditFilter narrows audit events.
+type AuditFilter struct {
+	Period
+	Action       string `query:"action" doc:"As assessment.created; assessment. for all that begin so."`
 	ResourceType string `query:"resource_type"`
 	ResourceID   string `query:"resource_id"`
 	ActorID      string `query:"actor_id"`
+	Actor        string `query:"actor" doc:"Id or part of the name."`
 	Outcome      string `query:"outcome" enum:"success,denied,failure"`
+}
+
+// AuditProblem is the first record with which a chain does not hold.
+type AuditProblem struct {
+	Kind     string `json:"kind" enum:"changed,removed,inserted,reordered"`
+	Sequence uint64 `json:"sequence"`
+	RecordID string `json:"record_id"`
+	Message  string `json:"message"`
+}
+
+// AuditVerification tells whether an organization's chain holds.
+type AuditVerification struct {
+	OK        bool          `json:"ok"`
+	Records   uint64        `json:"records" doc:"How many records hold, from the first."`
+	Head      string        `json:"head" doc:"The hash of the last of them."`
+	Problem   *AuditProblem `json:"problem"`
+	CheckedAt time.Time     `json:"checked_at"`
+}
+
+// AuditHead is the end of an organization's chain, signed by the installation: kept
+// elsewhere, it proves that the chain up to there has stayed what it was.
+type AuditHead struct {
+	OrganizationID string    `json:"organization_id"`
+	Sequence       uint64    `json:"sequence"`
+	Hash           string    `json:"hash"`
+	At             time.Time `json:"created_at"`
+	KeyID          string    `json:"key_id" doc:"The fingerprint of the installation's key."`
+	PublicKey      string    `json:"public_key" doc:"Ed25519, in base64."`
+	Signature      string    `json:"signature"`
 }
 
 // AlertRule watches a metric.
@@ -72,6 +111,9 @@ const tagObservability = "Observability"
 var (
 	ListMetrics     = Get[Paging, List[Metric]]("list-metrics", "/observability/metrics", Needs("metrics:read"), Tagged(tagObservability), Summary("Read metrics"))
 	ListAuditEvents = Get[AuditInput, List[AuditEvent]]("list-audit-events", "/observability/audit", Needs("audit:read"), Tagged(tagObservability), Summary("List audit events, newest first"))
+	VerifyAudit     = Get[None, AuditVerification]("verify-audit", "/observability/audit/verification", Needs("audit:read"), Tagged(tagObservability), Summary("Tell whether the audit chain holds"))
+	GetAuditHead    = Get[None, AuditHead]("get-audit-head", "/observability/audit/head", Needs("audit:read"), Tagged(tagObservability), Summary("Read the signed end of the audit chain"))
+	ExportAudit     = Get[AuditExportInput, File]("export-audit", "/observability/audit/export", Needs("audit:read"), As(Download), Tagged(tagObservability), Summary("Export audit events as JSON lines"))
 	ListAlerts      = Get[Paging, List[AlertRule]]("list-alert-rules", "/observability/alerts", Needs("alert:read"), Tagged(tagObservability), Summary("List alert rules"))
 	CreateAlert     = Create[CreateAlertInput, AlertRule]("create-alert-rule", "/observability/alerts", Needs("alert:write"), Tagged(tagObservability), Summary("Create an alert rule"))
 )

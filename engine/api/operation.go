@@ -59,6 +59,8 @@ const (
 	Download
 	// Markup answers an HTML page; the output is *File.
 	Markup
+	// Events answers server-sent events as they come, until the stream ends; the output is *File.
+	Events
 )
 
 // Operation is the declaration of one endpoint without its Go types.
@@ -67,14 +69,18 @@ type Operation struct {
 	ID     string
 	Method string
 	// Path is complete, with its prefix and {parameters}.
-	Path       string
-	Summary    string
-	Access     Access
-	Permission Permission
-	Rate       RateCategory
+	Path    string
+	Summary string
+	// Description adds what the summary doesn't say; empty where that is nothing.
+	Description string
+	Access      Access
+	Permission  Permission
+	Rate        RateCategory
 	// Status is the answer's HTTP status when nothing went wrong.
 	Status int
 	Form   Form
+	// MaxBody bounds a JSON body in bytes, where it is not MaxBodyBytes.
+	MaxBody int64
 	// Tag is the section the operation stands under in the documentation.
 	Tag string
 	// In and Out are the Go types of input and output; Out is None where there is no body.
@@ -123,6 +129,10 @@ func Status(code int) Option { return func(o *Operation) { o.Status = code } }
 
 // For sets who may call the operation; without it, Tenant.
 func For(a Access) Option { return func(o *Operation) { o.Access = a } }
+
+// Body allows a JSON body of so many bytes. It is only decoded, and strictly; to hold it
+// against the schema here would take a multiple of it in memory, so the method does that.
+func Body(limit int64) Option { return func(o *Operation) { o.MaxBody = limit } }
 
 // As sets the form of the bodies; without it, JSON.
 func As(f Form) Option { return func(o *Operation) { o.Form = f } }
@@ -184,7 +194,7 @@ func Delete[I any](id, path string, opts ...Option) Op[I, None] {
 func declare[I, O any](id, method string, status int, path string, opts []Option) Op[I, O] {
 	o := &Operation{
 		ID: id, Method: method, Path: path, Status: status, Access: Tenant,
-		In: reflect.TypeFor[I](), Out: reflect.TypeFor[O](),
+		In: reflect.TypeFor[I](), Out: reflect.TypeFor[O](), Description: descriptions[id],
 	}
 	if !strings.HasPrefix(path, "/api/") {
 		o.Path = Prefix + path

@@ -96,3 +96,16 @@ func TestRateCategories(t *testing.T) {
 		}
 	}
 }
+
+// What is described is there.
+func TestDescriptionsAreOfOperations(t *testing.T) {
+	described := 0
+	for _, op := range api.Operations() {
+		if op.Description != "" {
+			described++
+		}
+	}
+	if described != api.Descriptions() {
+		t.Errorf("%d operations have a description, %d descriptions are written: one names no operation", described, api.Descriptions())
+	}
+}

@@ -67,6 +67,57 @@ type Member struct {
 type OrgMembersInput struct {
 	OrgInput
 	Paging
+	Role   Role   `query:"role" enum:"owner,admin,member,viewer"`
+	Status string `query:"status" enum:"invited,active,suspended"`
+	Q      string `query:"q" doc:"Part of an e-mail address or a name."`
+}
+
+// NewMember is a member who was invited, with the one-time link, which is shown this once.
+type NewMember struct {
+	Member
+	InviteToken string `json:"invite_token" doc:"Good once, until invite_expires_at."`
+	// InvitePath is where the invited person sets a password in a browser, below the server's address.
+	InvitePath      string    `json:"invite_path"`
+	InviteExpiresAt time.Time `json:"invite_expires_at"`
+}
+
+// MemberInput names a member of an organization.
+type MemberInput struct {
+	OrgInput
+	MemberID string `path:"memberId" doc:"Id of the membership, or of the person."`
+}
+
+// UpdateMemberInput changes a member's role, or suspends a member.
+type UpdateMemberInput struct {
+	MemberInput
+	Body struct {
+		Role   Role   `json:"role,omitempty" enum:"owner,admin,member,viewer"`
+		Status string `json:"status,omitempty" enum:"active,suspended"`
+	}
+}
+
+// NewOrganizationInput makes an organization with its owner.
+type NewOrganizationInput struct {
+	Body struct {
+		Name  string `json:"name" minLength:"1" maxLength:"200"`
+		Slug  string `json:"slug,omitempty" maxLength:"63" doc:"Made from the name where absent."`
+		Owner struct {
+			Email         string `json:"email" format:"email" maxLength:"254"`
+			Name          string `json:"name,omitempty" maxLength:"200"`
+			Password      string `json:"password,omitempty" maxLength:"128" doc:"12 to 128 characters; made, and answered once, where absent."`
+			PlatformAdmin bool   `json:"platform_admin,omitempty"`
+		} `json:"owner"`
+		APIKeyName   string   `json:"api_key_name,omitempty" maxLength:"200" doc:"Make the owner an API key of this name."`
+		APIKeyScopes []string `json:"api_key_scopes,omitempty" maxItems:"100" doc:"Its scopes; * alone where absent."`
+	}
+}
+
+// NewOrganization is an organization that was made, with the secrets that are shown this once.
+type NewOrganization struct {
+	Organization
+	Owner         Member     `json:"owner"`
+	OwnerPassword *string    `json:"owner_password" doc:"Null where it was given, or the person was there before."`
+	APIKey        *NewAPIKey `json:"api_key"`
 }
 
 // InviteMemberInput invites a person.
@@ -84,7 +135,7 @@ type APIKey struct {
 	Name       string     `json:"name"`
 	MaskedKey  string     `json:"masked_key"`
 	Scopes     []string   `json:"scopes"`
-	CreatedBy  string     `json:"created_by"`
+	CreatedBy  string     `json:"created_by" doc:"The person whose key it is: it never may more than they."`
 	ExpiresAt  *time.Time `json:"expires_at"`
 	LastUsedAt *time.Time `json:"last_used_at"`
 	Status     string     `json:"status" enum:"active,revoked,expired"`
@@ -99,7 +150,7 @@ type NewAPIKey struct {
 // APIKeyBody is what a new key is made from.
 type APIKeyBody struct {
 	Name      string     `json:"name" minLength:"1" maxLength:"200"`
-	Scopes    []string   `json:"scopes" minItems:"1" maxItems:"100"`
+	Scopes    []string   `json:"scopes" minItems:"1" maxItems:"100" doc:"<resource>:<action>; * is all but approval:decide and apikey:write, which must be named."`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
@@ -130,7 +181,8 @@ type RotateAPIKeyInput struct {
 // UsersInput lists users.
 type UsersInput struct {
 	Paging
-	Q string `query:"q"`
+	Status string `query:"status" enum:"active,banned,invited"`
+	Q      string `query:"q" doc:"Part of an e-mail address or a name."`
 }
 
 // BanUserInput bans a person.
@@ -141,23 +193,46 @@ type BanUserInput struct {
 	}
 }
 
-const tagOrganization = "Organizations"
+// UserInput names a person.
+type UserInput struct {
+	UserID string `path:"userId"`
+}
 
-// Operations of the interface's part 4.5.
+// PasswordLink is a one-time link to set a password, shown this once.
+type PasswordLink struct {
+	Token     string    `json:"token"`
+	Path      string    `json:"path" doc:"Where to open it, below the server's address."`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+const (
+	tagOrganization = "Organizations"
+	tagAdmin        = "Administration"
+	memberRead      = Permission("member:read")
+	memberWrite     = Permission("member:write")
+)
+
+// Operations of the interface's part 4.5, and what makes them whole.
 var (
-	ListTenants       = Get[Paging, List[Organization]]("list-tenants", "/tenants", For(Platform), Tagged(tagOrganization), Summary("List all organizations"))
-	GetTenant         = Get[TenantInput, Organization]("get-tenant", "/tenants/{tenantId}", For(SignedIn), Needs("member:read"), Tagged(tagOrganization), Summary("Read an organization"))
-	UpdateTenant      = Put[UpdateTenantInput, Organization]("update-tenant", "/tenants/{tenantId}", For(SignedIn), Needs("member:write"), Tagged(tagOrganization), Summary("Update an organization"))
-	ListOrganizations = Get[Paging, List[Organization]]("list-organizations", "/organizations", For(SignedIn), Tagged(tagOrganization), Summary("List the organizations the caller may see"))
-	GetOrganization   = Get[OrganizationInput, Organization]("get-organization", "/organizations/{organizationId}", For(SignedIn), Needs("member:read"), Tagged(tagOrganization), Summary("Read an organization"))
-	GetDashboard      = Get[OrgInput, Dashboard]("get-dashboard", "/organizations/{orgId}/dashboard", Needs("assessment:read"), Tagged(tagOrganization), Summary("Read an organization's dashboard"))
-	ListMembers       = Get[OrgMembersInput, List[Member]]("list-members", "/organizations/{orgId}/members", Needs("member:read"), Tagged(tagOrganization), Summary("List members"))
-	InviteMember      = Create[InviteMemberInput, Member]("invite-member", "/organizations/{orgId}/members/invite", Needs("member:write"), Tagged(tagOrganization), Summary("Invite a person"))
-	ListAPIKeys       = Get[Paging, List[APIKey]]("list-api-keys", "/api-keys", Needs("apikey:read"), Tagged(tagOrganization), Summary("List API keys"))
-	CreateAPIKey      = Create[CreateAPIKeyInput, NewAPIKey]("create-api-key", "/api-keys", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Create an API key; its secret is shown once"))
-	RevokeAPIKey      = Delete[APIKeyInput]("revoke-api-key", "/api-keys/{keyId}", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Revoke an API key"))
-	RotateAPIKey      = Post[RotateAPIKeyInput, NewAPIKey]("rotate-api-key", "/api-keys/{keyId}/rotate", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Replace an API key's secret; shown once"))
-	CreateOrgAPIKey   = Create[CreateOrgAPIKeyInput, NewAPIKey]("create-organization-api-key", "/organizations/{orgId}/api-keys", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Create an API key of an organization"))
-	ListUsers         = Get[UsersInput, List[User]]("list-users", "/admin/users", For(Platform), Tagged(tagOrganization), Summary("List all users"))
-	BanUser           = Post[BanUserInput, User]("ban-user", "/admin/users/{userId}/ban", For(Platform), Tagged(tagOrganization), Summary("Ban a person: their sessions and keys end at once"))
+	ListTenants        = Get[Paging, List[Organization]]("list-tenants", "/tenants", For(Platform), Needs(memberRead), Tagged(tagOrganization), Summary("List all organizations"))
+	GetTenant          = Get[TenantInput, Organization]("get-tenant", "/tenants/{tenantId}", For(SignedIn), Needs(memberRead), Tagged(tagOrganization), Summary("Read an organization"))
+	UpdateTenant       = Put[UpdateTenantInput, Organization]("update-tenant", "/tenants/{tenantId}", For(SignedIn), Needs(memberWrite), Tagged(tagOrganization), Summary("Update an organization"))
+	ListOrganizations  = Get[Paging, List[Organization]]("list-organizations", "/organizations", For(SignedIn), Needs(memberRead), Tagged(tagOrganization), Summary("List the organizations the caller may see"))
+	CreateOrganization = Create[NewOrganizationInput, NewOrganization]("create-organization", "/organizations", For(Platform), Needs(memberWrite), Tagged(tagOrganization), Summary("Make an organization with its owner; secrets are shown once"))
+	GetOrganization    = Get[OrganizationInput, Organization]("get-organization", "/organizations/{organizationId}", For(SignedIn), Needs(memberRead), Tagged(tagOrganization), Summary("Read an organization"))
+	GetDashboard       = Get[OrgInput, Dashboard]("get-dashboard", "/organizations/{orgId}/dashboard", Needs("assessment:read"), Tagged(tagOrganization), Summary("Read an organization's dashboard"))
+	ListMembers        = Get[OrgMembersInput, List[Member]]("list-members", "/organizations/{orgId}/members", Needs(memberRead), Tagged(tagOrganization), Summary("List members"))
+	InviteMember       = Create[InviteMemberInput, NewMember]("invite-member", "/organizations/{orgId}/members/invite", Needs(memberWrite), Tagged(tagOrganization), Summary("Invite a person by a one-time link; again for a new link"))
+	UpdateMember       = Patch[UpdateMemberInput, Member]("update-member", "/organizations/{orgId}/members/{memberId}", Needs(memberWrite), Tagged(tagOrganization), Summary("Change a member's role, suspend or restore a member"))
+	RemoveMember       = Delete[MemberInput]("remove-member", "/organizations/{orgId}/members/{memberId}", Needs(memberWrite), Tagged(tagOrganization), Summary("Remove a member, or take back an invitation"))
+	ListAPIKeys        = Get[Paging, List[APIKey]]("list-api-keys", "/api-keys", Needs("apikey:read"), Tagged(tagOrganization), Summary("List API keys"))
+	CreateAPIKey       = Create[CreateAPIKeyInput, NewAPIKey]("create-api-key", "/api-keys", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Create an API key; its secret is shown once"))
+	RevokeAPIKey       = Delete[APIKeyInput]("revoke-api-key", "/api-keys/{keyId}", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Revoke an API key"))
+	RotateAPIKey       = Post[RotateAPIKeyInput, NewAPIKey]("rotate-api-key", "/api-keys/{keyId}/rotate", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Replace an API key's secret; shown once"))
+	CreateOrgAPIKey    = Create[CreateOrgAPIKeyInput, NewAPIKey]("create-organization-api-key", "/organizations/{orgId}/api-keys", Needs(APIKeyWrite), Tagged(tagOrganization), Summary("Create an API key of an organization"))
+
+	ListUsers          = Get[UsersInput, List[User]]("list-users", "/admin/users", For(Platform), Needs(memberRead), Tagged(tagAdmin), Summary("List all users"))
+	BanUser            = Post[BanUserInput, User]("ban-user", "/admin/users/{userId}/ban", For(Platform), Needs(memberWrite), Tagged(tagAdmin), Summary("Ban a person: their sessions and keys end at once"))
+	UnbanUser          = Post[UserInput, User]("unban-user", "/admin/users/{userId}/unban", For(Platform), Needs(memberWrite), Tagged(tagAdmin), Summary("Let a banned person sign in again; what was ended stays ended"))
+	CreatePasswordLink = Create[UserInput, PasswordLink]("create-password-link", "/admin/users/{userId}/password-link", For(Platform), Needs(memberWrite), Tagged(tagAdmin), Summary("Make a one-time link with which a person sets a new password"))
 )

@@ -26,6 +26,7 @@ type POAMItem struct {
 	Item
 	POAMCode           string      `json:"poam_code"`
 	FindingID          string      `json:"finding_id"`
+	AlsoCloses         []string    `json:"also_closes,omitempty" doc:"Codes of further controls whose findings the same action closes."`
 	Weakness           string      `json:"weakness"`
 	CorrectiveAction   string      `json:"corrective_action"`
 	ActionType         string      `json:"action_type" enum:"document,implement,collect_evidence,improve,monitor"`
@@ -56,12 +57,15 @@ type POAMInput struct {
 type POAMItemsInput struct {
 	POAMInput
 	Paging
-	Status      string   `query:"status"`
+	Status      string   `query:"status" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
+	Priority    int      `query:"priority" minimum:"1"`
+	Overdue     string   `query:"overdue" enum:"true,false" doc:"Whether it should have been done by now and is not."`
 	Severity    Severity `query:"severity"`
 	Domain      string   `query:"domain"`
 	ControlCode string   `query:"control_code"`
 	Owner       string   `query:"owner"`
-	Q           string   `query:"q"`
+	Q           string   `query:"q" doc:"Part of the code, the control, the weakness or the action."`
+	Sort        string   `query:"sort" sort:"priority,severity,due_date,status,owner,poam_code,control_code,updated_at" doc:"The order; - before a name for descending."`
 }
 
 // UpdatePOAMItemInput changes an item.
@@ -80,6 +84,7 @@ type UpdatePOAMItemInput struct {
 		RiskAcceptedUntil Opt[Date]    `json:"risk_accepted_until,omitzero" required:"false"`
 		VendorDependency  Opt[string]  `json:"vendor_dependency,omitzero" required:"false"`
 		Comments          Opt[string]  `json:"comments,omitzero" required:"false"`
+		Reset             []string     `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, which set them again at the next draft; all for each of them."`
 	}
 }
 
@@ -101,6 +106,31 @@ type POAMSummary struct {
 	ByEffort      map[string]int   `json:"by_effort"`
 	FirstDue      *Date            `json:"first_due"`
 	LastDue       *Date            `json:"last_due"`
+	// ExpiredAcceptances are items whose accepted risk has to be decided anew.
+	ExpiredAcceptances []string `json:"expired_acceptances" doc:"poam_codes of accepted risks whose date has passed; they count as open."`
+	// BeyondHalfYear are open items due more than 180 days from today.
+	BeyondHalfYear []string         `json:"beyond_180_days" doc:"poam_codes of open items that are due later than 180 days from today."`
+	BurnDown       []BurnDown       `json:"burn_down" doc:"What is open at each due date if every item is done in time."`
+	CMMC           *CMMCEligibility `json:"cmmc" doc:"Whether a plan of action is allowed for CMMC level 2; null where NIST SP 800-171 is not assessed."`
+}
+
+// BurnDown is what remains open after a date.
+type BurnDown struct {
+	Date Date `json:"date"`
+	Due  int  `json:"due" doc:"Items due on it."`
+	Open int  `json:"open" doc:"Items open after it, as planned."`
+}
+
+// CMMCEligibility is the check of 32 CFR 170.21 for a conditional level 2 status.
+type CMMCEligibility struct {
+	Eligible        bool     `json:"eligible"`
+	Points          int      `json:"points"`
+	Of              int      `json:"of"`
+	Score           float64  `json:"score" doc:"Points over all points, 0 to 1; a plan is allowed from 0.8."`
+	NotMet          []string `json:"not_met" doc:"Requirements of NIST SP 800-171 that are not met."`
+	Blocking        []string `json:"blocking" doc:"What keeps a plan of action from being allowed."`
+	CloseWithinDays int      `json:"close_within_days"`
+	Formula         string   `json:"formula"`
 }
 
 const tagPOAM = "POA&M"

@@ -38,6 +38,17 @@ type GenerateReportInput struct {
 	Body *ReportBody
 }
 
+// ReportsInput lists the reports of an assessment.
+type ReportsInput struct {
+	AssessmentInput
+	Paging
+	Format   string `query:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
+	Template string `query:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,audit_package"`
+	Status   string `query:"status" enum:"queued,running,ready,failed"`
+	Q        string `query:"q" doc:"Part of the title or file name."`
+	Sort     string `query:"sort" sort:"created_at,title,format,template,size_bytes" doc:"The order; - before a name for descending."`
+}
+
 // ReportInput names a report.
 type ReportInput struct {
 	ReportID string `path:"reportId"`
@@ -59,7 +70,7 @@ const tagReport = "Reports"
 
 // Operations of the interface's part 4.12.
 var (
-	ListReports         = Get[AssessmentListInput, List[Report]]("list-reports", "/assessments/{assessmentId}/reports", Needs("report:read"), Tagged(tagReport), Summary("List reports"))
+	ListReports         = Get[ReportsInput, List[Report]]("list-reports", "/assessments/{assessmentId}/reports", Needs("report:read"), Tagged(tagReport), Summary("List reports"))
 	GenerateReport      = Create[GenerateReportInput, Report]("generate-report", "/assessments/{assessmentId}/reports/generate", Needs("report:write"), Tagged(tagReport), Summary("Write the full report"))
 	CreateReport        = Create[CreateReportInput, Report]("create-report", "/assessments/{assessmentId}/reports", Needs("report:write"), Tagged(tagReport), Summary("Write a report in a template and format"))
 	GetReport           = Get[ReportInput, Report]("get-report", "/reports/{reportId}", Needs("report:read"), Tagged(tagReport), Summary("Read a report's record"))

@@ -5,6 +5,18 @@ type VersionInput struct {
 	SCFVersionID string `path:"scfVersionId" doc:"Id or label of the version."`
 }
 
+// VersionListInput lists what a version holds besides its controls.
+type VersionListInput struct {
+	VersionInput
+	Paging
+}
+
+// DiffInput names the two versions that are compared.
+type DiffInput struct {
+	VersionInput
+	From string `query:"from" required:"true" doc:"Id or label of the version to compare from, the older one."`
+}
+
 // VersionDomainsInput lists the domains of a version.
 type VersionDomainsInput struct {
 	VersionInput
@@ -46,6 +58,7 @@ type ControlByCodeInput struct {
 type ControlMappingsInput struct {
 	ControlInput
 	Paging
+	Framework string `query:"framework" doc:"Only those of this framework, by code or id."`
 }
 
 // DomainsInput lists domains.
@@ -58,6 +71,7 @@ type DomainsInput struct {
 type FrameworksInput struct {
 	Paging
 	Q       string `query:"q" doc:"Part of a code or name."`
+	Sort    string `query:"sort" sort:"code,name,requirement_count,mapping_count" doc:"The order; - before a name for descending."`
 	Version string `query:"version"`
 }
 
@@ -71,6 +85,7 @@ type FrameworkInput struct {
 type RequirementsInput struct {
 	FrameworkInput
 	Paging
+	Q string `query:"q" doc:"Part of a code, title or text."`
 }
 
 // CoverageInput asks how much of a framework the catalog covers.
@@ -97,18 +112,23 @@ type CrosswalkInput struct {
 type ImportWorkbookInput struct {
 	File  UploadFile `form:"file"`
 	Label string     `form:"label" doc:"The version the workbook holds, as 2026.1.1; guessed from its name and sheets where absent."`
+	// Aliases is a YAML table of names that mean one framework, kept with the version.
+	Aliases string `form:"aliases" doc:"A table of framework aliases in YAML: same, laws, editions."`
 }
 
-// ImportSourceInput is a catalog as structured JSON.
-type ImportSourceInput struct {
-	Body ImportSource
+// ImportSTRMInput is a set theory relationship mapping document to lay over a version: a
+// PDF or .xlsx, or a .zip of several.
+type ImportSTRMInput struct {
+	File      UploadFile `form:"file"`
+	Version   string     `form:"version" doc:"Id or label of the catalog version; the latest active one where absent."`
+	Framework string     `form:"framework" doc:"The framework that the document is about, by code; told by the document where absent."`
 }
 
-// ImportSource names the form of a structured source and carries it.
-type ImportSource struct {
-	Label  string         `json:"label" minLength:"1" maxLength:"40"`
-	Format string         `json:"format" enum:"service,oscal"`
-	Source map[string]any `json:"source"`
+// ImportRunsInput lists import runs.
+type ImportRunsInput struct {
+	Paging
+	Status string `query:"status" enum:"running,succeeded,failed"`
+	DryRun string `query:"dry_run" enum:"true,false"`
 }
 
 // ImportRunInput names an import run.
@@ -126,6 +146,11 @@ const (
 var (
 	ListVersions            = Get[Paging, List[CatalogVersion]]("list-scf-versions", "/scf/versions", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List catalog versions"))
 	GetLatestVersion        = Get[None, CatalogVersion]("get-latest-scf-version", "/scf/versions/latest", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("Read the latest active catalog version"))
+	DiffVersions            = Get[DiffInput, CatalogDiff]("diff-scf-versions", "/scf/versions/{scfVersionId}/diff", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("Tell what changed from another version to this one"))
+	ListVersionEvidence     = Get[VersionListInput, List[EvidenceItem]]("list-scf-version-evidence-requests", "/scf/versions/{scfVersionId}/evidence-requests", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List the evidence requests of a version"))
+	ListVersionRisks        = Get[VersionListInput, List[Hazard]]("list-scf-version-risks", "/scf/versions/{scfVersionId}/risks", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List the risk catalog of a version"))
+	ListVersionThreats      = Get[VersionListInput, List[Hazard]]("list-scf-version-threats", "/scf/versions/{scfVersionId}/threats", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List the threat catalog of a version"))
+	ListVersionPrinciples   = Get[VersionListInput, List[Principle]]("list-scf-version-principles", "/scf/versions/{scfVersionId}/principles", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List the privacy management principles of a version"))
 	GetVersion              = Get[VersionInput, CatalogVersion]("get-scf-version", "/scf/versions/{scfVersionId}", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("Read one catalog version"))
 	ListVersionDomains      = Get[VersionDomainsInput, List[Domain]]("list-scf-version-domains", "/scf/versions/{scfVersionId}/domains", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List the domains of a version"))
 	ListVersionControls     = Get[VersionControlsInput, List[Control]]("list-scf-version-controls", "/scf/versions/{scfVersionId}/controls", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List the controls of a version"))
@@ -141,9 +166,10 @@ var (
 	ListRequirementMappings = Get[RequirementMappingsInput, List[Mapping]]("list-scf-requirement-mappings", "/scf/requirements/{requirementId}/mappings", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("List the mappings of a requirement"))
 	GetCrosswalk            = Get[CrosswalkInput, Crosswalk]("get-scf-crosswalk", "/scf/crosswalks", For(SignedIn), Needs(scfRead), Tagged(tagCatalog), Summary("Read the crosswalk of a framework, or between two"))
 
-	ImportStructured = Create[ImportSourceInput, ImportRun]("import-scf-source", "/admin/scf/import-runs", For(Platform), Needs(SCFImport), Tagged(tagImport), Summary("Import a catalog from a structured source"))
-	ListImportRuns   = Get[Paging, List[ImportRun]]("list-scf-import-runs", "/admin/scf/import-runs", For(Platform), Needs(SCFImport), Tagged(tagImport), Summary("List import runs"))
-	GetImportRun     = Get[ImportRunInput, ImportRun]("get-scf-import-run", "/admin/scf/import-runs/{importRunId}", For(Platform), Needs(SCFImport), Tagged(tagImport), Summary("Read an import run"))
-	ImportWorkbook   = Create[ImportWorkbookInput, ImportRun]("import-scf-workbook", "/admin/scf/import-xlsx", For(Platform), Needs(SCFImport), As(Upload), Tagged(tagImport), Summary("Import an SCF workbook"))
-	DryRunWorkbook   = Post[ImportWorkbookInput, ImportRun]("dry-run-scf-workbook", "/admin/scf/import-xlsx/dry-run", For(Platform), Needs(SCFImport), As(Upload), Tagged(tagImport), Summary("Tell what importing a workbook would change"))
+	ListImportRuns = Get[ImportRunsInput, List[ImportRun]]("list-scf-import-runs", "/admin/scf/import-runs", For(Platform), Needs(SCFImport), Tagged(tagImport), Summary("List import runs"))
+	GetImportRun   = Get[ImportRunInput, ImportRun]("get-scf-import-run", "/admin/scf/import-runs/{importRunId}", For(Platform), Needs(SCFImport), Tagged(tagImport), Summary("Read an import run"))
+	ImportWorkbook = Create[ImportWorkbookInput, ImportRun]("import-scf-workbook", "/admin/scf/import-xlsx", For(Platform), Needs(SCFImport), As(Upload), Tagged(tagImport), Summary("Import an SCF workbook"))
+	ImportSTRM     = Create[ImportSTRMInput, ImportRun]("import-scf-strm", "/admin/scf/import-strm", For(Platform), Needs(SCFImport), As(Upload), Tagged(tagImport), Summary("Lay a relationship mapping document over a catalog version"))
+	DryRunSTRM     = Post[ImportSTRMInput, ImportRun]("dry-run-scf-strm", "/admin/scf/import-strm/dry-run", For(Platform), Needs(SCFImport), As(Upload), Tagged(tagImport), Summary("Tell what a relationship mapping document would change"))
+	DryRunWorkbook = Post[ImportWorkbookInput, ImportRun]("dry-run-scf-workbook", "/admin/scf/import-xlsx/dry-run", For(Platform), Needs(SCFImport), As(Upload), Tagged(tagImport), Summary("Tell what importing a workbook would change"))
 )

@@ -5,6 +5,9 @@ import "reflect"
 // RecordID is the record's id.
 func (r Record) RecordID() string { return r.ID }
 
+// RecordID is the run's id.
+func (r ImportRun) RecordID() string { return r.ID }
+
 // LocationOf is the path under which records of the type of out are read, with
 // a slash at its end; empty where there is none.
 func LocationOf(out any) string {
@@ -25,6 +28,10 @@ func LocationOf(out any) string {
 		return Prefix + "/reports/"
 	case *ImportRun:
 		return Prefix + "/admin/scf/import-runs/"
+	case *CustomFramework:
+		return Prefix + "/custom/frameworks/"
+	case *CustomControl:
+		return Prefix + "/custom/controls/"
 	case *AgentRun:
 		return Prefix + "/agent-runs/"
 	case *NewWebhook:
@@ -73,8 +80,42 @@ func fill(v reflect.Value) {
 			}
 		}
 	case reflect.Map:
-		if v.IsNil() && v.CanSet() {
-			v.Set(reflect.MakeMap(v.Type()))
+		if v.IsNil() {
+			if v.CanSet() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			return
+		}
+		if v.CanSet() && lacks(v) {
+			v.Set(filledMap(v))
 		}
 	}
+}
+
+// lacks tells whether a value of a map may have to be filled.
+func lacks(m reflect.Value) bool {
+	switch m.Type().Elem().Kind() {
+	case reflect.Struct:
+		return m.Len() > 0
+	case reflect.Slice:
+		for all := m.MapRange(); all.Next(); {
+			if all.Value().IsNil() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// filledMap is a map with filled values. It is another one: whoever else has the
+// first may be reading it.
+func filledMap(v reflect.Value) reflect.Value {
+	out := reflect.MakeMapWithSize(v.Type(), v.Len())
+	for _, key := range v.MapKeys() {
+		value := reflect.New(v.Type().Elem()).Elem()
+		value.Set(v.MapIndex(key))
+		fill(value)
+		out.SetMapIndex(key, value)
+	}
+	return out
 }

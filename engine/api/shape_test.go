@@ -23,6 +23,15 @@ func TestNeverNull(t *testing.T) {
 	}
 }
 
+// So are those in the values of a map.
+func TestNeverNullInMaps(t *testing.T) {
+	v := &api.Scope{Traits: map[string]api.Trait{"uses_cloud": {Value: "true"}}}
+	api.NeverNull(v)
+	if v.Traits["uses_cloud"].Evidence == nil || v.Traits["uses_cloud"].Value != "true" {
+		t.Errorf("%+v", v.Traits)
+	}
+}
+
 // A PATCH tells an absent field from a null one.
 func TestOpt(t *testing.T) {
 	var in struct {

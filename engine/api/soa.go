@@ -33,14 +33,17 @@ type SoAInput struct {
 type SoAItemsInput struct {
 	SoAInput
 	Paging
-	Domain               string         `query:"domain"`
-	ControlCode          string         `query:"control_code"`
-	Applicability        Applicability  `query:"applicability"`
-	ImplementationStatus Implementation `query:"status"`
-	Framework            string         `query:"framework" doc:"Only items with requirements of this framework."`
-	Owner                string         `query:"owner"`
-	NeedsReview          string         `query:"needs_review" enum:"true,false"`
-	Q                    string         `query:"q"`
+	Domain               string           `query:"domain"`
+	ControlCode          string           `query:"control_code"`
+	Applicability        Applicability    `query:"applicability"`
+	ImplementationStatus Implementation   `query:"implementation_status"`
+	Status               Implementation   `query:"status" doc:"Another name of implementation_status."`
+	EvidenceCoverage     EvidenceCoverage `query:"evidence_coverage"`
+	Framework            string           `query:"framework" doc:"Only items with requirements of this framework."`
+	Owner                string           `query:"owner"`
+	NeedsReview          string           `query:"needs_review" enum:"true,false"`
+	Q                    string           `query:"q" doc:"Part of the control, the rationale or the reason."`
+	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"The order; - before a name for descending."`
 }
 
 // UpdateSoAItemInput changes an item.
@@ -55,6 +58,7 @@ type UpdateSoAItemInput struct {
 		Owner                Opt[string]     `json:"owner,omitzero" required:"false"`
 		Note                 Opt[string]     `json:"note,omitzero" required:"false"`
 		NeedsReview          *bool           `json:"needs_review,omitempty"`
+		Reset                []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, which set them again at the next draft; all for each of them."`
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -34,30 +35,52 @@ type Options struct {
 	Transport http.RoundTripper
 	// Token is an API key; empty where the transport itself says who calls.
 	Token string
-	// Organization is the tenant to act in. Where empty, the caller's active one is asked for when first needed.
+	// Session is the secret of a session, sent as a browser sends it. The client takes over
+	// one that the server begins, renews or ends. A Token stands before it.
+	Session string
+	// SessionChanged, where given, is told of that: the secret, "" where it ended, and until when it is good.
+	SessionChanged func(token string, ends time.Time)
+	// PlainHTTP allows http:// to other machines; without it, only to this one.
+	PlainHTTP bool
+	// Organization is the id, slug or name of the tenant to act in. Where empty, the
+	// caller's active one is asked for when first needed.
 	Organization string
+	// Patience is how long to wait, in all for one request, where a server asks to slow
+	// down; Waiting is told of each wait. Without it the refusal is the answer.
+	Patience time.Duration
+	Waiting  func(time.Duration)
 }
 
 // Client calls operations. It is safe for concurrent use.
 type Client struct {
-	base  *url.URL
-	http  *http.Client
-	token string
+	base           *url.URL
+	http           *http.Client
+	token          string
+	sessionChanged func(string, time.Time)
+	patience       time.Duration
+	waiting        func(time.Duration)
 
-	mu  sync.Mutex
-	org string
+	mu      sync.Mutex
+	session string
+
+	// orgMu is held while the organization is asked for.
+	orgMu sync.Mutex
+	// org is its id, or until it is asked for the word it was given by.
+	org      string
+	resolved bool
 }
 
 // New makes a client; the error tells what is wrong with the address.
 func New(o Options) (*Client, error) {
-	if o.BaseURL == "" {
-		o.BaseURL = "http://service.local"
+	if o.BaseURL == "" { // the transport knows the way
+		o.BaseURL, o.PlainHTTP = "http://service.local", true
 	}
-	base, err := url.Parse(strings.TrimSuffix(o.BaseURL, "/"))
-	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, fmt.Errorf("%q is no server address; write it as https://service.example", o.BaseURL)
+	base, err := parseBase(o.BaseURL, o.PlainHTTP)
+	if err != nil {
+		return nil, err
 	}
-	return &Client{base: base, token: o.Token, org: o.Organization,
+	return &Client{base: base, token: o.Token, session: o.Session, sessionChanged: o.SessionChanged, org: o.Organization, resolved: isID(o.Organization),
+		patience: o.Patience, waiting: o.Waiting,
 		http: &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
@@ -124,34 +147,15 @@ func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, h
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if req.Header.Get(api.TenantHeader) == "" {
-		if org, err := c.Organization(ctx); err == nil {
+		org, err := c.Organization(ctx)
+		switch {
+		case err == nil:
 			req.Header.Set(api.TenantHeader, org)
+		case org != "" && api.IsCode(err, api.CodeValidation): // it was named, wrongly
+			return nil, err
 		}
 	}
 	return c.send(req)
-}
-
-// Organization is the tenant the client acts in, asked for once where none was given.
-func (c *Client) Organization(ctx context.Context) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.org != "" {
-		return c.org, nil
-	}
-	mine, err := Do(ctx, c, api.ListMyOrganizations, &api.Paging{Limit: api.MaxListLimit})
-	if err != nil {
-		return "", err
-	}
-	if len(mine.Data) == 0 {
-		return "", api.TenantRequired()
-	}
-	c.org = mine.Data[0].ID
-	for _, o := range mine.Data {
-		if o.Active {
-			c.org = o.ID
-		}
-	}
-	return c.org, nil
 }
 
 // All follows a list's pages to the end, calling page for each cursor.
@@ -182,28 +186,80 @@ var (
 	ErrBrokeOff = errors.New("the connection broke off before the answer")
 )
 
+// send sends a request, and again where the server asks to slow down.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	for patience := c.patience; ; {
+		resp, err := c.once(req)
+		if err != nil || resp.StatusCode != http.StatusTooManyRequests {
+			return resp, err
+		}
+		wait, ok := slowDown(resp)
+		if !ok || wait > patience || (req.Body != nil && req.GetBody == nil) {
+			return resp, nil
+		}
+		_ = resp.Body.Close()
+		patience -= wait
+		if err := c.wait(req, wait); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// slowDown is how long a server that has refused a request asks to wait.
+func slowDown(resp *http.Response) (time.Duration, bool) {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 3600 {
+		return 0, false
+	}
+	return time.Duration(max(1, seconds)) * time.Second, true
+}
+
+// wait waits and makes the request's body ready to be sent anew.
+func (c *Client) wait(req *http.Request, d time.Duration) (err error) {
+	if c.waiting != nil {
+		c.waiting(d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-req.Context().Done():
+		return req.Context().Err()
+	case <-t.C:
+	}
+	if req.GetBody != nil {
+		req.Body, err = req.GetBody()
+	}
+	return err
+}
+
+func (c *Client) once(req *http.Request) (*http.Response, error) {
+	c.authenticate(req)
 	resp, err := c.http.Do(req)
-	if err != nil {
-		if ctxErr := req.Context().Err(); ctxErr != nil {
-			return nil, ctxErr
-		}
-		var op *net.OpError
-		switch asked := errors.As(err, &op) && op.Op != "dial"; {
-		case asked, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, fmt.Errorf("%w: %w", ErrBrokeOff, err)
-		case op != nil:
-			return nil, fmt.Errorf("%w from %s: %w", ErrUnreachable, c.base.Host, op.Err)
-		}
-		return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)
+	if err == nil {
+		c.keepSession(resp)
+		return resp, nil
 	}
-	return resp, nil
+	if ctxErr := req.Context().Err(); ctxErr != nil {
+		return nil, ctxErr
+	}
+	var op *net.OpError
+	switch asked := errors.As(err, &op) && op.Op != "dial"; {
+	case asked, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%w: %w", ErrBrokeOff, err)
+	case op != nil:
+		return nil, fmt.Errorf("%w from %s: %w", ErrUnreachable, c.base.Host, op.Err)
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // the address is said already
+	}
+	return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)
 }
 
 func errorFrom(resp *http.Response) error {
+	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
+		return fmt.Errorf("the server sends on to %s; if that is meant, name it as the server (credentials are not taken to another address)", to)
+	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
 		return fmt.Errorf("reading the error answer: %w", err)

@@ -17,6 +17,8 @@ import (
 	"github.com/scf-service/service/engine/client"
 )
 
+const orgID = "0190a000-0000-7000-8000-000000000001"
+
 // over runs a test over every transport: the same requests must arrive, and the same answers come back.
 func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client)) {
 	plain, secure := httptest.NewServer(h), httptest.NewTLSServer(h)
@@ -37,7 +39,7 @@ func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client
 		"socket": {Transport: client.Socket(path)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Organization, o.Token = "org-1", "service_live_x"
+			o.Organization, o.Token = orgID, "service_live_x"
 			c, err := client.New(o)
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +68,7 @@ func TestInputsTravel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := `PATCH | /api/v1/soa/items/a%2Fb%20c | org-1 | Bearer service_live_x | "3" | {"applicability":"not_applicable","owner":"Zoë"}`
+		want := `PATCH | /api/v1/soa/items/a%2Fb%20c | ` + orgID + ` | Bearer service_live_x | "3" | {"applicability":"not_applicable","owner":"Zoë"}`
 		if got.ID != want {
 			t.Errorf("arrived as\n%s\nnot\n%s", got.ID, want)
 		}
@@ -194,7 +196,7 @@ func TestAll(t *testing.T) {
 
 // Every operation's input can be encoded: its path is filled and nothing panics.
 func TestEveryInputEncodes(t *testing.T) {
-	c, err := client.New(client.Options{Organization: "o", Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	c, err := client.New(client.Options{Organization: orgID, Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, map[string]any{})
 	}))})
 	if err != nil {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io/fs"
 	"testing"
+	"testing/fstest"
 
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/examples/harbor"
+	"github.com/scf-service/service/identity"
 )
 
 // bench is an engine on an empty folder with its local person.
@@ -20,7 +22,7 @@ type bench struct {
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	ctx, e := t.Context(), enginetest.New(t)
-	p, err := e.Identity.Local(ctx, true)
+	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +42,9 @@ func (b *bench) assess(t testing.TB, framework string, evidence fs.FS, to api.St
 	a, err := b.Assessments.Create(ctx, b.by, in)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if evidence == nil {
+		evidence = fstest.MapFS{}
 	}
 	err = fs.WalkDir(evidence, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,15 +18,18 @@ import (
 //
 //	magic "scfembed" · version u16 · dimensions u16 · terms u32 · background 2 × float32
 //	per term: length u8, bytes
-//	per term: dimensions × float32
+//	own rows u32 · known texts u32                        (since version 2)
+//	per known text, by key: key u64 · row i32 · prior float32
+//	per term, then per own row: dimensions × float32
 //	SHA-256 of all before
 const (
 	magic         = "scfembed"
-	codecVersion  = 1
+	codecVersion  = 2
 	maxDimensions = 4096
 	maxTerms      = 1 << 20
 	maxTerm       = 255
 	headerSize    = len(magic) + 2 + 2 + 4 + 8
+	knownSize     = 8 + 4 + 4
 )
 
 // ErrModel is wrapped by every error of UnmarshalModel.
@@ -32,7 +37,7 @@ var ErrModel = errors.New("not a usable embedding model; train it again from the
 
 // MarshalBinary returns the model as bytes: the same model, the same bytes.
 func (m *Model) MarshalBinary() ([]byte, error) {
-	size := headerSize + len(m.rows)*4 + sha256.Size
+	size := headerSize + 8 + len(m.known)*knownSize + len(m.rows)*4 + sha256.Size
 	for _, t := range m.terms {
 		size += 1 + len(t)
 	}
@@ -46,6 +51,8 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	for _, t := range m.terms {
 		b = append(append(b, byte(len(t))), t...)
 	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.rows)/m.dims-len(m.terms)))
+	b = m.appendKnown(b)
 	for _, x := range m.rows {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 	}
@@ -53,7 +60,18 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	return append(b, sum[:]...), nil
 }
 
-// UnmarshalModel reads what MarshalBinary wrote. Bytes that are cut, changed, of
+func (m *Model) appendKnown(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.known)))
+	for _, key := range slices.Sorted(maps.Keys(m.known)) {
+		k := m.known[key]
+		b = binary.LittleEndian.AppendUint64(b, key)
+		b = binary.LittleEndian.AppendUint32(b, uint32(k.row))
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(k.prior))
+	}
+	return b
+}
+
+// UnmarshalModel reads what MarshalBinary wrote, also of version 1. Bytes that are cut, changed, of
 // another version or hold numbers that are not finite are refused with ErrModel;
 // it never allocates more than a few times len(data).
 func UnmarshalModel(data []byte) (*Model, error) {
@@ -69,8 +87,9 @@ func UnmarshalModel(data []byte) (*Model, error) {
 
 func decodeBody(body []byte) (*Model, error) {
 	le := binary.LittleEndian
-	if v := le.Uint16(body[8:]); v != codecVersion {
-		return nil, fmt.Errorf("%w: version %d, this program reads %d", ErrModel, v, codecVersion)
+	version := le.Uint16(body[8:])
+	if version < 1 || version > codecVersion {
+		return nil, fmt.Errorf("%w: version %d, this program reads 1 to %d", ErrModel, version, codecVersion)
 	}
 	dims, count := int(le.Uint16(body[10:])), int(le.Uint32(body[12:]))
 	rest := body[headerSize:]
@@ -98,6 +117,15 @@ func decodeBody(body []byte) (*Model, error) {
 		seen[t] = true
 		terms[i] = t
 	}
+	var known map[uint64]knownText
+	if version >= 2 {
+		var own int
+		var err error
+		if known, own, rest, err = decodeKnown(rest, count); err != nil {
+			return nil, err
+		}
+		count += own
+	}
 	if len(rest) != count*dims*4 {
 		return nil, fmt.Errorf("%w: %d bytes of weights, want %d", ErrModel, len(rest), count*dims*4)
 	}
@@ -109,7 +137,32 @@ func decodeBody(body []byte) (*Model, error) {
 		}
 		rows[i] = x
 	}
-	return newModel(dims, terms, rows, ground), nil
+	return newModel(dims, terms, rows, ground, known), nil
+}
+
+// decodeKnown reads the known texts, which stand after so many terms.
+func decodeKnown(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
+	le := binary.LittleEndian
+	if len(rest) < 8 {
+		return nil, 0, nil, fmt.Errorf("%w: cut before the known texts", ErrModel)
+	}
+	own, n := int(le.Uint32(rest)), int(le.Uint32(rest[4:]))
+	if rest = rest[8:]; own > maxTerms || n > len(rest)/knownSize {
+		return nil, 0, nil, fmt.Errorf("%w: %d known texts, %d rows of their own", ErrModel, n, own)
+	}
+	known = make(map[uint64]knownText, n)
+	for i := range n {
+		b := rest[i*knownSize:]
+		if i > 0 && le.Uint64(b) <= le.Uint64(rest[(i-1)*knownSize:]) {
+			return nil, 0, nil, fmt.Errorf("%w: known text %d is out of order", ErrModel, i)
+		}
+		k := knownText{int32(le.Uint32(b[8:])), math.Float32frombits(le.Uint32(b[12:]))}
+		if int(k.row) >= terms+own || k.row >= 0 && int(k.row) < terms || !(k.prior >= -maxPrior && k.prior <= maxPrior) {
+			return nil, 0, nil, fmt.Errorf("%w: known text %d is out of range", ErrModel, i)
+		}
+		known[le.Uint64(b)] = k
+	}
+	return known, own, rest[n*knownSize:], nil
 }
 
 // maxWeight bounds a weight so that sums of squares stay finite.
@@ -129,5 +182,6 @@ func (m *Model) fingerprint() string {
 		}
 		h.Write(buf)
 	}
+	h.Write(m.appendKnown(nil))
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }

@@ -68,11 +68,15 @@ func scale(alpha float32, x []float32) {
 	}
 }
 
-// normalise scales x to length 1 and returns its length; zero stays zero.
+// normalise scales x to length 1 and returns its length. What is shorter than
+// float32 can measure becomes zero, and zero stays zero.
 func normalise(x []float32) float32 {
+	const shortest = 1e-12
 	n := float32(math.Sqrt(float64(dot(x, x))))
-	if n > 0 {
-		scale(1/n, x)
+	if n < shortest {
+		clear(x)
+		return 0
 	}
+	scale(1/n, x)
 	return n
 }

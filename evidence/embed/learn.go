@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -15,6 +16,7 @@ const (
 	learnRate   = 2e-3
 	temperature = 0.07
 	dropped     = 0.3 // share of words left out, so that no single word decides
+	droppedRows = 0.7 // share of documents' own rows left out, so that words still learn
 )
 
 // learner moves rows so that each query's vector comes closest to its documents'.
@@ -39,7 +41,7 @@ func learn(ctx context.Context, set *trainingSet, rows []float32, o Options, rng
 	l := &learner{
 		set: set, dims: d, rows: rows, rng: rng,
 		grad: make([]float32, len(rows)), first: make([]float32, len(rows)), second: make([]float32, len(rows)),
-		touched: make([]bool, len(set.vocab.terms)),
+		touched: make([]bool, len(rows)/d),
 		docs:    make([]float32, most*d), dDocs: make([]float32, most*d),
 		queries: make([]float32, batchSize*d), dQueries: make([]float32, batchSize*d),
 		logits: make([]float32, batchSize*most),
@@ -134,7 +136,11 @@ func (l *learner) choose(order []int) (chosen, at []int) {
 func (l *learner) drop(terms []int32) []int32 {
 	out := make([]int32, 0, len(terms))
 	for _, t := range terms {
-		if l.rng.Float32() >= dropped {
+		share := float32(dropped)
+		if int(t) >= len(l.set.vocab.terms) {
+			share = droppedRows
+		}
+		if l.rng.Float32() >= share {
 			out = append(out, t)
 		}
 	}
@@ -223,4 +229,26 @@ func (l *learner) adam(rate float64) {
 			}
 		}
 	})
+}
+
+type weighted struct {
+	term   int32
+	weight float32
+}
+
+// tally counts terms, by the square root: texts to learn from are short, and what they
+// repeat are the phrases of their kind.
+func tally(ids []int32) []weighted {
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
+	var out []weighted
+	for i := 0; i < len(sorted); {
+		j := i
+		for j < len(sorted) && sorted[j] == sorted[i] {
+			j++
+		}
+		out = append(out, weighted{sorted[i], float32(math.Sqrt(float64(j - i)))})
+		i = j
+	}
+	return out
 }

@@ -8,22 +8,32 @@ import (
 //go:embed lexicon.txt
 var lexiconText string
 
+//go:embed phrases.txt
+var phrasesText string
+
 // lexicon returns the concepts of the security field that every catalog shares,
-// in our own words: each a list of ways to say the same thing.
+// in our own words: each a list of ways to say the same thing, its name first. Lines
+// of one name are one concept.
 func lexicon() [][]string {
 	var out [][]string
-	for line := range strings.Lines(lexiconText) {
+	number := make(map[string]int)
+	for line := range strings.Lines(lexiconText + "\n" + phrasesText) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		var ways []string
-		for way := range strings.SplitSeq(line, "|") {
-			if way = strings.TrimSpace(way); way != "" {
-				ways = append(ways, way)
+		name := strings.TrimSpace(line[:strings.IndexByte(line+"|", '|')])
+		n, there := number[name]
+		if !there {
+			n = len(out)
+			number[name] = n
+			out = append(out, nil)
+		}
+		for i, way := range strings.Split(line, "|") {
+			if way = strings.TrimSpace(way); way != "" && (i > 0 || !there) {
+				out[n] = append(out[n], way)
 			}
 		}
-		out = append(out, ways)
 	}
 	return out
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/scf-service/service/evidence/embed/words"
 )
 
-// Model is a trained embedder: a row of numbers for each stem and bigram. It is
+// Model is a trained embedder: a row of numbers for each stem and bigram, and for
+// each document of its corpus where other texts taught it more than the words do. It is
 // safe for concurrent use and never changes.
 type Model struct {
 	dims   int
@@ -20,17 +21,18 @@ type Model struct {
 	spell  spellings
 	heavy  float32 // length of a row that means much
 	ground Background
+	known  map[uint64]knownText // by textKey
 }
 
 var _ Embedder = (*Model)(nil)
 
-func newModel(dims int, terms []string, rows []float32, ground Background) *Model {
-	m := &Model{dims: dims, ground: ground, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
+func newModel(dims int, terms []string, rows []float32, ground Background, known map[uint64]knownText) *Model {
+	m := &Model{dims: dims, ground: ground, known: known, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
 	for i, t := range terms {
 		m.index[t] = int32(i)
 	}
 	m.spell = newSpellings(terms)
-	m.heavy = heavyRow(dims, rows)
+	m.heavy = heavyRow(dims, rows[:len(terms)*dims])
 	m.name = fmt.Sprintf("builtin-%d-%s", dims, m.fingerprint())
 	return m
 }
@@ -60,11 +62,24 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return out, nil
 }
 
+// Parts embeds parts of texts at once, as Embed does.
+func (m *Model) Parts(texts []string) [][]float32 {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		out[i] = m.embed(text)
+	}
+	return out
+}
+
 func (m *Model) row(i int32) []float32 { return m.rows[int(i)*m.dims : (int(i)+1)*m.dims] }
 
 func (m *Model) embed(text string) []float32 {
 	v := make([]float32, m.dims)
-	ids, unknown := m.look(words.Split(text))
+	tokens := words.Split(text)
+	ids, unknown := m.look(tokens)
+	if k, ok := m.known[stemsKey(tokens)]; ok && k.row >= 0 {
+		ids = append(ids, k.row)
+	}
 	sumRows(v, m.rows, ids)
 	for _, stem := range unknown {
 		for _, near := range m.spell.near(stem) {
@@ -103,32 +118,12 @@ func (m *Model) look(tokens []words.Token) (ids []int32, unknown []string) {
 	return ids, unknown
 }
 
-// sumRows adds the rows of ids to v. A term that stands there often counts by
-// the square root of how often, so that no word drowns a long passage.
+// sumRows adds the rows of ids to v, each as often as it stands there: what a long
+// passage keeps coming back to is what it is about.
 func sumRows(v, rows []float32, ids []int32) {
-	for _, t := range tally(ids) {
-		axpy(t.weight, rows[int(t.term)*len(v):(int(t.term)+1)*len(v)], v)
+	for _, id := range ids {
+		axpy(1, rows[int(id)*len(v):(int(id)+1)*len(v)], v)
 	}
-}
-
-type weighted struct {
-	term   int32
-	weight float32
-}
-
-func tally(ids []int32) []weighted {
-	sorted := slices.Clone(ids)
-	slices.Sort(sorted)
-	var out []weighted
-	for i := 0; i < len(sorted); {
-		j := i
-		for j < len(sorted) && sorted[j] == sorted[i] {
-			j++
-		}
-		out = append(out, weighted{sorted[i], sqrt32(j - i)})
-		i = j
-	}
-	return out
 }
 
 // Weight says how much a stem means, 0 to 1: 1 for one the model doesn't know,

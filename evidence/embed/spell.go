@@ -1,7 +1,6 @@
 package embed
 
 import (
-	"math"
 	"sort"
 	"strings"
 )
@@ -17,6 +16,7 @@ const (
 	gramSize    = 4
 	minSpelling = 0.4 // share of n-grams (Dice) from which on two stems are related
 	maxNear     = 5
+	nearBest    = 0.75 // of the best one's share, that others must reach
 	maxPostings = 2000 // an n-gram of more terms than this tells nothing
 )
 
@@ -76,15 +76,14 @@ func (s *spellings) near(stem string) []weighted {
 		return out[i].term < out[j].term
 	})
 	out = out[:min(len(out), maxNear)]
+	for i := range out { // "unencrypted" is written a little like "encryptoin" too, and means the opposite
+		if out[i].weight < nearBest*out[0].weight {
+			out = out[:i]
+			break
+		}
+	}
 	for i := range out {
 		out[i].weight /= float32(len(out))
 	}
 	return out
-}
-
-func sqrt32(n int) float32 {
-	if n == 1 {
-		return 1
-	}
-	return float32(math.Sqrt(float64(n)))
 }

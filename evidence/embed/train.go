@@ -57,7 +57,7 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 			return nil, err
 		}
 	}
-	m := newModel(o.Dimensions, set.vocab.terms, rows, set.background(rows, o.Dimensions, rng))
+	m := newModel(o.Dimensions, set.vocab.terms, rows, set.background(rows, o.Dimensions, rng), set.known)
 	bar.add(bar.total - bar.done)
 	return m, nil
 }
@@ -77,7 +77,7 @@ func startRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) 
 		normalise(r)
 		scale(float32(rarity/(rarity+float64(vocab.count[i])/float64(vocab.total))), r)
 	}
-	rows = append(rows, make([]float32, (len(vocab.terms)-vocab.stems)*dims)...)
+	rows = append(rows, make([]float32, (len(vocab.terms)-vocab.stems+set.ownRows)*dims)...)
 	removeCommon(rows, dims, set)
 	return rows, nil
 }
@@ -122,8 +122,8 @@ func (s *trainingSet) background(rows []float32, dims int, rng *rand.Rand) Backg
 	var sum, squares, n float64
 	q, d := make([]float32, dims), make([]float32, dims)
 	for range pairs {
-		text := s.queries[rng.IntN(len(s.queries))]
-		doc := rng.IntN(len(s.anchors))
+		text := s.queries[rng.IntN(max(s.asked, 1))]
+		doc := rng.IntN(s.documents)
 		if slices.ContainsFunc(text.targets, func(t target) bool { return t.document == doc }) {
 			continue
 		}

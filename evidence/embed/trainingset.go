@@ -16,6 +16,12 @@ type trainingSet struct {
 	company [][]int32 // stems of every distinct text, for counting
 	anchors [][]int32 // per document: the terms it is found by
 	queries []query
+	known   map[uint64]knownText
+	// asked and documents are how many of the queries and anchors are the corpus's own;
+	// those of the lexicon follow.
+	asked, documents int
+	// ownRows is how many documents have a row of their own, after the terms' rows.
+	ownRows int
 }
 
 type query struct {
@@ -33,6 +39,7 @@ const (
 	softShare   = 0.45 // of a text's aim that goes to documents with shared codes
 	softTargets = 16   // of them at most
 	maxCodeSize = 40   // a code of more documents than this makes none of them close
+	manyPairs   = 4    // pairs per document from which on documents have rows of their own
 )
 
 // gathering collects distinct texts and whose they are.
@@ -104,9 +111,19 @@ func prepare(corpus Corpus) (*trainingSet, error) {
 		return nil, fmt.Errorf("the catalog's texts have %d words, more than the %d an embedder is trained on", total, maxTokens)
 	}
 	set := &trainingSet{vocab: countTerms(stems, always)}
+	if len(corpus.Pairs) >= manyPairs*len(docs) {
+		// Title, description and question say of a document what its words say. Only
+		// texts of others, and many, teach what they don't.
+		set.ownRows = len(docs)
+	}
 	set.anchor(docs, concepts, stems)
+	set.know(docs)
 	near := neighbours(docs)
+	set.documents = len(docs)
 	for n := range g.texts {
+		if n == fromCatalog {
+			set.asked = len(set.queries)
+		}
 		terms := set.vocab.termIDs(stems[n])
 		if len(terms) > 0 && len(g.owners[n]) <= maxOwners {
 			set.queries = append(set.queries, query{terms, aims(g.owners[n], near)})
@@ -127,8 +144,12 @@ func (s *trainingSet) anchor(docs []Document, concepts [][]string, stems [][]str
 		}
 		return all
 	}
-	for _, d := range docs {
-		s.anchors = append(s.anchors, terms(d.Texts[:min(2, len(d.Texts))]))
+	for i, d := range docs {
+		a := terms(d.Texts[:min(2, len(d.Texts))])
+		if i < s.ownRows {
+			a = append(a, int32(len(s.vocab.terms)+i))
+		}
+		s.anchors = append(s.anchors, a)
 	}
 	for _, c := range concepts {
 		s.anchors = append(s.anchors, terms(c))

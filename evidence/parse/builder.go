@@ -28,11 +28,22 @@ type builder struct {
 	path   []string // the open headings; replaced, never changed in place
 	tables int
 	facts  []fact // what metadata said: front matter, properties
+	bold   []int  // blocks that are short, wholly bold paragraphs: headings where no style makes any
+	heads  int    // headings so far
 	err    error
+
+	// Of a document in another one:
+	depth    int    // how many containers it lies in
+	contents *int64 // bytes that the outermost document may still unpack to
+	moreTime func() // gives the whole document the time that recognising pictures takes; nil: none
+
+	many        bool   // it holds several documents
+	memberTitle string // of the one document it holds
 }
 
 func newBuilder(ctx context.Context, mime string, maxText int64) *builder {
-	return &builder{ctx: ctx, doc: &Document{MIME: mime}, left: maxText, max: maxText}
+	contents := int64(maxContents)
+	return &builder{ctx: ctx, doc: &Document{MIME: mime}, left: maxText, max: maxText, contents: &contents}
 }
 
 func (b *builder) warn(format string, args ...any) {
@@ -68,6 +79,7 @@ func (b *builder) heading(level int, text string, at api.Locator) {
 		b.add(Block{Kind: Paragraph, Text: text, Locator: at})
 		return
 	}
+	b.heads++
 	level = min(max(level, 1), 9)
 	keep := len(b.levels)
 	for keep > 0 && b.levels[keep-1] >= level {
@@ -114,6 +126,37 @@ func (b *builder) addAt(blk Block) {
 	}
 }
 
+// paragraph appends a paragraph, of which a format says whether all of it is bold.
+func (b *builder) paragraph(text string, bold bool, at api.Locator) {
+	if text = clean(text); text == "" {
+		return
+	}
+	if bold && len(text) < 100 && !strings.ContainsAny(text[len(text)-1:], ".,;:") {
+		b.bold = append(b.bold, len(b.doc.Blocks))
+	}
+	b.add(Block{Kind: Paragraph, Text: text, Locator: at})
+}
+
+// headingsByBold makes headings of short bold paragraphs where the document has no heading
+// of its own.
+func (b *builder) headingsByBold() {
+	if b.heads > 0 || len(b.bold) == 0 || len(b.bold)*2 > len(b.doc.Blocks) {
+		return
+	}
+	blocks := b.doc.Blocks
+	var path []string
+	next := 0
+	for i := range blocks {
+		if next < len(b.bold) && b.bold[next] == i && blocks[i].Kind == Paragraph {
+			next++
+			blocks[i].Kind, blocks[i].Level = Heading, 1
+			path = []string{blocks[i].Text}
+			continue
+		}
+		blocks[i].HeadingPath = path
+	}
+}
+
 // row appends a table row. header may be nil.
 func (b *builder) row(header, cells []string, table int, at api.Locator) {
 	for i := range cells {
@@ -139,8 +182,12 @@ func (b *builder) nextTable() int {
 func (b *builder) finish(name string) *Document {
 	d := b.doc
 	d.Language = guessLanguage(d.Blocks)
-	readFacts(d, b.facts)
-	d.Title = clean(d.Title)
+	if !b.many {
+		readFacts(d, b.facts)
+	}
+	if d.Title = clean(d.Title); d.Title == "" && !b.many {
+		d.Title = clean(b.memberTitle)
+	}
 	if d.Title == "" && len(d.Blocks) > 0 {
 		// Only a heading that opens the document names it.
 		if first := d.Blocks[0]; first.Kind == Heading && len(first.HeadingPath) == 0 && first.Level == 1 && soleTop(d.Blocks) {

@@ -34,8 +34,6 @@ type docxReader struct {
 
 	paged bool // the document says where pages began when it was last saved
 	page  int
-	bold  []int // blocks that are wholly bold, short paragraphs: headings where no style says any
-	heads int
 }
 
 // docxStyle is what a paragraph style says of its paragraphs.
@@ -57,7 +55,7 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 	d := &docxReader{b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
 		numbers: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}}}
 	main := "word/document.xml"
-	for _, r := range d.relations("") {
+	for _, r := range relationsOf(z, "") {
 		if strings.HasSuffix(r.Type, relDocument) {
 			main = r.target("")
 		}
@@ -66,7 +64,7 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 		return fail(ErrDamaged, main, "the main part is missing")
 	}
 	var headers []string
-	for _, r := range d.relations(main) {
+	for _, r := range relationsOf(z, main) {
 		target := r.target(main)
 		switch {
 		case r.TargetMode == "External": // never followed
@@ -85,7 +83,7 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 			return err
 		}
 	}
-	d.coreProperties()
+	coreProperties(b, z)
 	if err := d.readBody(main); err != nil {
 		return err
 	}
@@ -94,7 +92,7 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 			return err
 		}
 	}
-	d.headingsByBold()
+	b.headingsByBold()
 	if !d.paged {
 		for i := range b.doc.Blocks {
 			b.doc.Blocks[i].Locator.Page = 0
@@ -106,6 +104,7 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 }
 
 type relation struct {
+	ID         string `xml:"Id,attr"`
 	Type       string `xml:"Type,attr"`
 	Target     string `xml:"Target,attr"`
 	TargetMode string `xml:"TargetMode,attr"`
@@ -117,41 +116,6 @@ func (r relation) target(part string) string {
 		return strings.TrimPrefix(path.Clean(r.Target), "/")
 	}
 	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
-}
-
-// relations of a part, or of the package; none where they can't be read.
-func (d *docxReader) relations(part string) []relation {
-	name := "_rels/.rels"
-	if part != "" {
-		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
-	}
-	raw, err := readPart(d.z, name, maxSidePart)
-	if err != nil {
-		return nil
-	}
-	var list struct {
-		Relationship []relation `xml:"Relationship"`
-	}
-	if xml.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	return list.Relationship
-}
-
-// coreProperties takes the title; who saved the file last and when says nothing of the policy.
-func (d *docxReader) coreProperties() {
-	raw, err := readPart(d.z, "docProps/core.xml", maxSidePart)
-	if err != nil {
-		return
-	}
-	var p struct {
-		Title   string `xml:"title"`
-		Version string `xml:"version"`
-	}
-	if xml.Unmarshal(raw, &p) == nil {
-		d.b.doc.Title = p.Title
-		d.b.facts = append(d.b.facts, fact{"version", p.Version})
-	}
 }
 
 type xmlVal struct {
@@ -293,18 +257,13 @@ func (d *docxReader) paragraph(p *wordPara) {
 		if d.b.doc.Title == "" {
 			d.b.doc.Title = clean(text)
 		}
-		d.heads++
 		d.b.heading(1, text, here)
 	case st.level > 0:
-		d.heads++
 		d.b.heading(st.level, mark+" "+text, here)
 	case p.list >= 0 || st.list && p.list != noList:
 		d.b.add(Block{Kind: ListItem, Level: 1 + max(p.list, st.numLevel), Text: text, Mark: mark, Locator: here})
 	default:
-		if p.bold && len(text) < 100 && !strings.ContainsAny(strings.TrimSpace(text)[len(strings.TrimSpace(text))-1:], ".,;:") {
-			d.bold = append(d.bold, len(d.b.doc.Blocks))
-		}
-		d.b.add(Block{Kind: Paragraph, Text: text, Locator: here})
+		d.b.paragraph(text, p.bold, here)
 	}
 	for _, n := range p.notes {
 		d.b.add(Block{Kind: Paragraph, Text: d.notes[n], Locator: here})
@@ -324,26 +283,6 @@ func (d *docxReader) mark(p *wordPara, st docxStyle) string {
 		return ""
 	}
 	return d.numbers.next(id, level)
-}
-
-// headingsByBold makes headings of short bold paragraphs where the document has no
-// heading style at all.
-func (d *docxReader) headingsByBold() {
-	if d.heads > 0 || len(d.bold) == 0 || len(d.bold)*2 > len(d.b.doc.Blocks) {
-		return
-	}
-	blocks := d.b.doc.Blocks
-	var path []string
-	next := 0
-	for i := range blocks {
-		if next < len(d.bold) && d.bold[next] == i && blocks[i].Kind == Paragraph {
-			next++
-			blocks[i].Kind, blocks[i].Level = Heading, 1
-			path = []string{blocks[i].Text}
-			continue
-		}
-		blocks[i].HeadingPath = path
-	}
 }
 
 // val is an attribute by its local name.

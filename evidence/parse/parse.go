@@ -17,7 +17,11 @@ type Options struct {
 	MaxText  int64         // bytes of text taken from it; 24 MiB, some 8,000 pages
 	MaxPages int           // pages of a PDF; 5,000
 	Timeout  time.Duration // for one Read; 2 minutes
-	CacheDir string        // where PDFium's compiled form is kept between starts; empty: compiled at each start, 1 s
+	// OCRTimeout is instead of Timeout for a document with pictures of text; 10 minutes.
+	OCRTimeout time.Duration
+	// OCR recognises the text of pictures; nil: they can't be read.
+	OCR      OCR
+	CacheDir string // where PDFium's compiled form is kept between starts; empty: compiled at each start, 1 s
 }
 
 func (o Options) withDefaults() Options {
@@ -33,7 +37,17 @@ func (o Options) withDefaults() Options {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
+	if o.OCRTimeout <= 0 {
+		o.OCRTimeout = 10 * time.Minute
+	}
 	return o
+}
+
+// OCR recognises the text of one picture, in a form of its own choice that is plain text.
+type OCR interface {
+	// Text returns the text of a picture (PNG, JPEG, TIFF, GIF, BMP, WebP or PNM); pages of a
+	// TIFF are parted by form feeds. It ends with ctx.
+	Text(ctx context.Context, picture []byte) (string, error)
 }
 
 // Reader reads documents. It is safe for use by several goroutines.
@@ -82,29 +96,48 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	if size < 0 || size > r.opt.MaxBytes {
 		return nil, fail(ErrTooLarge, "", "%d bytes, the limit is %d", size, r.opt.MaxBytes)
 	}
-	limited, cancel := context.WithTimeout(ctx, r.opt.Timeout)
+	allowed := r.opt.Timeout
+	limited, cancel := context.WithTimeout(ctx, allowed)
 	defer cancel()
-
-	doc, err = r.read(limited, name, content, size)
+	var moreTime func()
+	if r.opt.OCR != nil && r.opt.OCRTimeout > allowed {
+		// The time grows at the first picture, so that a document without any can't take it.
+		limited, cancel = context.WithCancel(ctx)
+		defer cancel()
+		timer := time.AfterFunc(allowed, cancel)
+		defer timer.Stop()
+		moreTime = sync.OnceFunc(func() {
+			if timer.Stop() {
+				allowed = r.opt.OCRTimeout
+				timer.Reset(allowed)
+			}
+		})
+	}
+	b := newBuilder(limited, "", r.opt.MaxText)
+	b.moreTime = moreTime
+	if err = r.readInto(b, name, content, size); err == nil {
+		doc = b.finish(name)
+	}
 	if err != nil {
 		// A library may dress up the context's error; what ended the read decides.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if limited.Err() != nil {
-			return nil, fail(ErrTimeout, "", "stopped after %s", r.opt.Timeout)
+			return nil, fail(ErrTimeout, "", "stopped after %s", allowed)
 		}
 		return nil, err
 	}
 	return doc, nil
 }
 
-func (r *Reader) read(ctx context.Context, name string, content io.ReaderAt, size int64) (*Document, error) {
+// readInto reads a document by its format into b.
+func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int64) error {
 	format, err := sniff(name, content, size)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b := newBuilder(ctx, format.mime, r.opt.MaxText)
+	b.doc.MIME = format.mime
 	if w := nameWarning(name, format); w != "" {
 		b.warn("%s", w)
 	}
@@ -115,26 +148,51 @@ func (r *Reader) read(ctx context.Context, name string, content io.ReaderAt, siz
 		err = readDocx(b, content, size)
 	case formatXlsx:
 		err = readXlsx(b, content, size)
+	case formatPptx:
+		err = readPptx(b, content, size)
+	case formatODT, formatODS, formatODP:
+		err = readODF(b, format, content, size)
+	case formatZip:
+		err = r.readArchive(b, content, size)
+	case formatMsg:
+		err = r.readMsg(b, content, size)
+	case formatMail:
+		err = r.readMail(b, content, size)
+	case formatRTF:
+		err = readRTF(b, content, size)
 	default:
-		err = readText(b, format, content, size)
+		if format.picture {
+			err = r.readPicture(b, format, content, size)
+		} else {
+			err = readText(b, format, content, size)
+		}
 	}
 	if err == nil {
 		err = b.err
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(b.doc.Blocks) == 0 && len(b.doc.Furniture) == 0 {
-		return nil, fail(ErrEmpty, "", "it holds no text")
+		return fail(ErrEmpty, "", "it holds no text")
 	}
-	return b.finish(name), nil
+	return nil
+}
+
+// whole reads all of a document into memory.
+func whole(content io.ReaderAt, size int64) ([]byte, error) {
+	raw := make([]byte, size)
+	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), raw); err != nil {
+		return nil, fmt.Errorf("read the file: %w", err)
+	}
+	return raw, nil
 }
 
 // readText decodes a document of one of the text formats and hands it to its reader.
 func readText(b *builder, format *format, content io.ReaderAt, size int64) error {
-	raw := make([]byte, size)
-	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), raw); err != nil {
-		return fmt.Errorf("read the file: %w", err)
+	raw, err := whole(content, size)
+	if err != nil {
+		return err
 	}
 	text, warning := decode(raw)
 	if warning != "" {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/parse/cfb/cfbtest"
 )
 
 // shared is one reader for all tests: PDFium is compiled once.
@@ -321,12 +322,13 @@ func TestReadRefuses(t *testing.T) {
 		"elf":               {"a.txt", []byte("\x7fELF\x02\x01\x01"), Options{}, ErrUnsupported},
 		"noise":             {"a.txt", bytes.Repeat([]byte{1, 2, 3, 0x80, 5, 0x91, 7, 8}, 100), Options{}, ErrUnsupported},
 		"picture":           {"a.pdf", []byte("\x89PNG\r\n\x1a\n0000"), Options{}, ErrNoTextLayer},
-		"plain zip":         {"a.zip", zipOf(t, map[string]string{"a.txt": "x"}), Options{}, ErrUnsupported},
-		"slides":            {"a.pptx", zipOf(t, map[string]string{"[Content_Types].xml": "presentationml"}), Options{}, ErrUnsupported},
+		"other office":      {"a.vsdx", zipOf(t, map[string]string{"[Content_Types].xml": "visio"}), Options{}, ErrUnsupported},
 		"broken zip":        {"a.docx", []byte("PK\x03\x04 and then nothing"), Options{}, ErrDamaged},
-		"locked office":     {"a.docx", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), []byte("....E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")...), Options{}, ErrEncrypted},
-		"old word":          {"a.doc", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), make([]byte, 600)...), Options{}, ErrUnsupported},
-		"rtf":               {"a.rtf", []byte(`{\rtf1 hello}`), Options{}, ErrUnsupported},
+		"locked office":     {"a.docx", cfbtest.File(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"}), Options{}, ErrEncrypted},
+		"old word":          {"a.doc", cfbtest.File(map[string]string{"WordDocument": "x"}), Options{}, ErrUnsupported},
+		"old excel":         {"a.xlsx", cfbtest.File(map[string]string{"Workbook": "x"}), Options{}, ErrUnsupported},
+		"old slides":        {"a.ppt", cfbtest.File(map[string]string{"PowerPoint Document": "x"}), Options{}, ErrUnsupported},
+		"broken ole":        {"a.doc", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), make([]byte, 600)...), Options{}, ErrDamaged},
 		"too many bytes":    {"a.txt", []byte("12345"), Options{MaxBytes: 4}, ErrTooLarge},
 		"too much text":     {"a.txt", []byte(strings.Repeat("word ", 100)), Options{MaxText: 99}, ErrTooLarge},
 		"broken json":       {"a.json", []byte(`{"a": [1, 2, {"b": 3}, {"c": "d"` + "\n" + `}}`), Options{}, nil}, // read as text

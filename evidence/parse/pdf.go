@@ -43,11 +43,11 @@ func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 		if m.err != nil {
 			return m.failed("")
 		}
-		return readPages(b, m, doc, flow)
+		return r.readPages(b, m, doc, flow)
 	})
 }
 
-func readPages(b *builder, m *pdfModule, doc uint64, flow *pdfFlow) error {
+func (r *Reader) readPages(b *builder, m *pdfModule, doc uint64, flow *pdfFlow) error {
 	var silent, broken []int
 	for n := 1; n <= b.doc.PageCount; n++ {
 		if err := b.ctx.Err(); err != nil {
@@ -79,20 +79,32 @@ func readPages(b *builder, m *pdfModule, doc uint64, flow *pdfFlow) error {
 	if len(broken) > 0 {
 		b.warn("%s could not be read and was left out.", pageList(broken))
 	}
-	if len(silent) > 0 {
-		b.warn("%s: no text layer, needs OCR.", pageList(silent))
-	}
-	if flow.size == 0 {
-		switch {
-		case len(broken) == b.doc.PageCount:
-			return fail(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
-		case len(silent) > 0:
-			return fail(ErrNoTextLayer, "", "%d of %d pages are pictures", len(silent), b.doc.PageCount)
-		}
-		return fail(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
-	}
 	flow.write()
-	return b.err
+	if b.err != nil {
+		return b.err
+	}
+	scans := len(silent)
+	silent, err := r.readScans(b, m, doc, silent)
+	if err != nil {
+		return err
+	}
+	if len(silent) > 0 && r.opt.OCR == nil {
+		b.warn("%s: no text layer, needs OCR: %s.", pageList(silent), installOCR)
+	} else if len(silent) > 0 {
+		b.warn("%s: no text layer, and no text was recognised.", pageList(silent))
+	}
+	if flow.size > 0 || scans > len(silent) {
+		return b.err
+	}
+	switch {
+	case len(broken) == b.doc.PageCount:
+		return fail(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
+	case scans > 0 && r.opt.OCR != nil:
+		return fail(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", scans, b.doc.PageCount)
+	case scans > 0:
+		return fail(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", scans, b.doc.PageCount, installOCR)
+	}
+	return fail(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
 }
 
 // pageList is "Page 3" or "Pages 3, 5–9": runs are shortened, long lists cut.

@@ -202,7 +202,7 @@ func TestPDFPictures(t *testing.T) {
 		picture(p)
 		p.AddPage() // blank: nothing to tell
 	}))
-	if want := []string{"Pages 2–3: no text layer, needs OCR."}; !reflect.DeepEqual(doc.Warnings, want) {
+	if want := []string{"Pages 2–3: no text layer, needs OCR: " + installOCR + "."}; !reflect.DeepEqual(doc.Warnings, want) {
 		t.Errorf("warnings %q", doc.Warnings)
 	}
 }

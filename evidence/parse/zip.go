@@ -20,9 +20,8 @@ const (
 	zipEncrypted = 0x1
 )
 
-// openZip opens an archive and refuses one that says of itself that it would unpack
-// to too much. What parts really unpack to is bounded when they are read.
-func openZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
+// zipDirectory opens an archive with a bounded number of parts.
+func zipDirectory(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(content, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
 		return nil, damaged("the zip directory", err)
@@ -30,23 +29,40 @@ func openZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	if len(z.File) > maxParts {
 		return nil, fail(ErrTooLarge, "", "the archive has %d parts, the limit is %d", len(z.File), maxParts)
 	}
+	return z, nil
+}
+
+// openZip opens an Office document and refuses one that says of itself that it would
+// unpack to too much. What parts really unpack to is bounded when they are read.
+func openZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
+	z, err := zipDirectory(content, size)
+	if err != nil {
+		return nil, err
+	}
 	var total uint64
 	for _, f := range z.File {
 		if f.Flags&zipEncrypted != 0 {
 			return nil, fail(ErrEncrypted, f.Name, "")
 		}
-		n := f.UncompressedSize64
-		if n > maxPart {
+		if n := f.UncompressedSize64; n > maxPart {
 			return nil, fail(ErrTooLarge, f.Name, "unpacks to %d bytes", n)
 		}
-		if n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
-			return nil, fail(ErrTooLarge, f.Name, "unpacks to %d times its size, as a zip bomb does", n/max(f.CompressedSize64, 1))
+		if err := refuseBomb(f); err != nil {
+			return nil, err
 		}
-		if total += n; total > maxUnpacked {
+		if total += f.UncompressedSize64; total > maxUnpacked {
 			return nil, fail(ErrTooLarge, "", "the archive unpacks to more than %d bytes", int64(maxUnpacked))
 		}
 	}
 	return z, nil
+}
+
+// refuseBomb refuses an entry that is packed as no file of a person is.
+func refuseBomb(f *zip.File) error {
+	if n := f.UncompressedSize64; n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
+		return fail(ErrTooLarge, f.Name, "unpacks to %d times its size, as a zip bomb does", n/max(f.CompressedSize64, 1))
+	}
+	return nil
 }
 
 // contentTypes returns the list of content types of an Office document, or "".
@@ -74,6 +90,9 @@ func openPart(z *zip.Reader, name string, limit int64) (io.ReadCloser, error) {
 	f := findPart(z, name)
 	if f == nil {
 		return nil, fmt.Errorf("%s: %w", name, errNoPart)
+	}
+	if f.Flags&zipEncrypted != 0 {
+		return nil, fail(ErrEncrypted, name, "")
 	}
 	r, err := f.Open()
 	if err != nil {

@@ -12,9 +12,9 @@ type Background struct{ Mean, Deviation float64 }
 // and which share of the query's worth of words it covers. 0.5 is where a reader
 // is as likely to say yes as no.
 const (
-	wordsWorth = 16.0 // deviations that covering all words is worth; half of them, a quarter of it
+	wordsWorth = 5.0 // deviations that covering all words is worth
 
-	middle     = 3.0 // the median of passages that answer, on four unlike corpora
+	middle     = 3.4 // the median of passages that answer, on four unlike corpora
 	steepness  = 1.1
 	wordsAlone = 9.0 // the same without vectors: all rests on words
 
@@ -26,7 +26,7 @@ const (
 // fuse says how well a passage answers, in deviations. Meaning leads; words
 // decide between passages that mean much the same.
 func (b Background) fuse(cosine, coverage float32) float64 {
-	return (float64(cosine)-b.Mean)/b.Deviation + wordsWorth*float64(coverage*coverage)
+	return (float64(cosine)-b.Mean)/b.Deviation + wordsWorth*float64(coverage)
 }
 
 // score brings a fused value to 0–1. held of asked exact demands are met.

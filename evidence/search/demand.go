@@ -144,26 +144,26 @@ func phrase(units []words.Token) []string {
 
 // holders gives the slots that hold what is demanded, none for a name that is common.
 func (x *Index) holders(d demand) []int32 {
-	rarest := -1
+	var rarest *holding
 	for _, s := range d.stems {
-		t, ok := x.words.number[s]
-		if !ok {
+		h := x.words.find(s)
+		if h == nil {
 			if len(d.stems) > 1 && words.IsStop(s) {
 				continue
 			}
 			return nil
 		}
-		if rarest < 0 || len(x.words.lists[t]) < len(x.words.lists[rarest]) {
-			rarest = t
+		if rarest == nil || len(h.list) < len(rarest.list) {
+			rarest = h
 		}
 	}
-	if rarest < 0 || d.name && x.words.living[rarest] > max(rareCount, x.words.count/rareShare) {
+	if rarest == nil || d.name && rarest.living > max(rareCount, x.words.count/rareShare) {
 		return nil
 	}
 	var out []int32
-	for _, p := range x.words.lists[rarest] {
+	for _, p := range rarest.list {
 		s := &x.slots[p.slot]
-		if s.live && (len(d.stems) == 1 || len(inRow(words.Split(searchText(s.Passage)), d.stems)) > 0) {
+		if s.live && (len(d.stems) == 1 || len(inRow(s.units(), d.stems)) > 0) {
 			out = append(out, p.slot)
 		}
 	}

@@ -25,8 +25,9 @@ const (
 )
 
 // highlights picks the sentences of text that cover most of the query's worth,
-// in the order of the text; the first sentence where no word is shared.
-func highlights(text string, query []words.Token, asked []demand, weigh func(string) float32) []Highlight {
+// in the order of the text. Where no word is shared it is the sentence closest in
+// meaning, if meant can tell, else the first.
+func highlights(text string, query []words.Token, asked []demand, weigh func(string) float32, meant func(texts []string) int) []Highlight {
 	wanted := make(map[string]bool, len(query))
 	for _, u := range query {
 		if u.Kind != words.Stop {
@@ -69,6 +70,13 @@ func highlights(text string, query []words.Token, asked []demand, weigh func(str
 	}
 	if len(found) == 0 {
 		return nil
+	}
+	if len(matches) == 0 && len(found) > 1 && meant != nil {
+		texts := make([]string, min(len(found), maxPieces))
+		for i := range texts {
+			texts[i] = text[found[i].Start:found[i].End]
+		}
+		found[meant(texts)].worth = 1
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].worth > found[j].worth })
 	keep := 1

@@ -99,13 +99,33 @@ func TestMeaningLeadsAndWordsDecide(t *testing.T) {
 	}
 }
 
+func TestPriorDecidesBetweenTheClose(t *testing.T) {
+	x := New(Options{}) // few passages: chromem would serve them
+	var passages []Passage
+	for i := range 100 {
+		passages = append(passages, Passage{ID: fmt.Sprintf("p%02d", i), Vector: []float32{1, float32(i) / 1000}})
+	}
+	passages[99].Prior = 1
+	passages = append(passages, Passage{ID: "far", Vector: []float32{-1, 1}, Prior: 1})
+	fill(t, x, passages...)
+	got := find(t, x, Query{Text: "", Vector: []float32{1, 0}, TopK: 2})
+	if ids(got) != "p99 p00" {
+		t.Errorf("found %s", ids(got))
+	}
+	for _, prior := range []float64{math.NaN(), math.Inf(1), 4} {
+		if err := x.Put(Passage{ID: "x", Prior: prior}); !errors.Is(err, ErrPassage) {
+			t.Errorf("a prior of %v: %v", prior, err)
+		}
+	}
+}
+
 func TestFiltersAndThreshold(t *testing.T) {
 	x := New(Options{})
 	var all []Passage
 	for i := range 60 {
 		all = append(all, Passage{
 			ID: fmt.Sprintf("p%02d", i), DocumentID: fmt.Sprintf("d%d", i%5), AssessmentID: fmt.Sprintf("a%d", i%2),
-			Category: []string{"policy", "log", "record"}[i%3], Text: "backup text", Vector: []float32{1, float32(i) / 100},
+			Category: []string{"policy", "log", "record"}[i%3], Date: []string{"2024-05-01", "2025-05-01", ""}[i%3], Text: "backup text", Vector: []float32{1, float32(i) / 100},
 		})
 	}
 	fill(t, x, all...)
@@ -120,6 +140,10 @@ func TestFiltersAndThreshold(t *testing.T) {
 		{"documents", func(q *Query) { q.DocumentIDs = []string{"d0", "d3", "nope"} }, 24},
 		{"category", func(q *Query) { q.Category = "log" }, 20},
 		{"all filters", func(q *Query) { q.AssessmentID, q.Category, q.DocumentIDs = "a0", "policy", []string{"d0"} }, 2},
+		{"from a day on", func(q *Query) { q.From = "2025-05-01" }, 20},
+		{"up to a day", func(q *Query) { q.To = "2025-05-01" }, 40},
+		{"one day", func(q *Query) { q.From, q.To = "2024-05-01", "2024-05-01" }, 20},
+		{"no such days", func(q *Query) { q.From, q.To = "2024-06-01", "2024-07-01" }, 0},
 		{"unknown", func(q *Query) { q.AssessmentID = "other" }, 0},
 		{"top", func(q *Query) { q.TopK = 7 }, 7},
 		{"above everything", func(q *Query) { q.MinScore = 1 }, 0},
@@ -140,6 +164,42 @@ func TestFiltersAndThreshold(t *testing.T) {
 		if r.ID == part[0].ID && r.Score != part[0].Score {
 			t.Errorf("a filter changes the score of %s from %v to %v", r.ID, r.Score, part[0].Score)
 		}
+	}
+}
+
+func TestSameTextIsFolded(t *testing.T) {
+	x := New(Options{})
+	text := "Backups of every production database are made each night, kept for thirty days at another site and restored for a test each quarter, version "
+	v := []float32{1, 0}
+	fill(t, x, Passage{ID: "a", Text: text + "3", Vector: v}, Passage{ID: "b", Text: text + "4", Vector: v},
+		Passage{ID: "c", Text: strings.ToUpper(text) + "B-17", Vector: v}, Passage{ID: "d", Text: "Backups are on tape.", Vector: v})
+	r := find(t, x, Query{Text: "backups at night", Vector: v, Fold: true, TopK: 2})
+	if ids(r) != "a d" || strings.Join(r[0].Same, " ") != "b c" || len(r[1].Same) != 0 {
+		t.Errorf("folded: %+v", r)
+	}
+	if got := ids(find(t, x, Query{Text: "backups at night", Vector: v})); len(strings.Fields(got)) != 4 {
+		t.Errorf("not folded: %s", got)
+	}
+	if r := find(t, x, Query{Text: "B-17", Vector: v, Fold: true}); r[0].ID != "c" || len(r[0].Same) != 0 {
+		t.Errorf("what copies differ in is asked for: %+v", r)
+	}
+}
+
+func TestHighlightByMeaning(t *testing.T) {
+	x := New(Options{Embed: func(texts []string) [][]float32 {
+		out := make([][]float32, len(texts))
+		for i, s := range texts {
+			out[i] = []float32{1, 0}
+			if strings.Contains(s, "canteen") {
+				out[i] = []float32{0, 1}
+			}
+		}
+		return out
+	}})
+	fill(t, x, Passage{ID: "a", Text: "We are open on Mondays. The canteen serves soup. Bring cash.", Vector: []float32{1, 1}})
+	r := find(t, x, Query{Text: "lunch", Vector: []float32{0, 1}})
+	if len(r) != 1 || r[0].Highlights[0].Text != "The canteen serves soup." {
+		t.Errorf("%+v", r)
 	}
 }
 

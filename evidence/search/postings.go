@@ -2,18 +2,26 @@ package search
 
 import (
 	"math"
+	"strings"
+	"sync"
 
 	"github.com/scf-service/service/evidence/embed/words"
 )
 
 // postings is the keyword half: for each stem, number and code the slots that
-// hold it, in the order in which they came.
+// hold it. What came packed is looked up when a term is first asked for.
 type postings struct {
-	number map[string]int
-	lists  [][]posting
-	living []int // passages that hold the term now
-	units  float64
-	count  int
+	holdings map[string]*holding
+	asked    sync.Mutex // of terms, for searches beside each other
+	packed   []packedWords
+	units    float64
+	count    int
+}
+
+// holding is what holds a term.
+type holding struct {
+	list   []posting
+	living int // passages that hold the term now
 }
 
 type posting struct {
@@ -28,7 +36,7 @@ const (
 	lengthBias = 0.75
 )
 
-func newPostings() postings { return postings{number: make(map[string]int)} }
+func newPostings() *postings { return &postings{holdings: make(map[string]*holding)} }
 
 // tally counts the units of a passage that are searched by.
 func tally(units []words.Token) (map[string]int, int) {
@@ -44,34 +52,68 @@ func tally(units []words.Token) (map[string]int, int) {
 }
 
 func (p *postings) add(slot int, units []words.Token) float32 {
+	p.unpack()
 	counts, total := tally(units)
-	for _, u := range units { // in order of the text: term numbers don't hang on map order
-		n := counts[u.Stem]
-		if n == 0 {
-			continue
+	for stem, n := range counts {
+		h := p.holdings[stem]
+		if h == nil {
+			h = &holding{}
+			p.holdings[stem] = h
 		}
-		counts[u.Stem] = 0
-		t, ok := p.number[u.Stem]
-		if !ok {
-			t = len(p.lists)
-			p.number[u.Stem] = t
-			p.lists = append(p.lists, nil)
-			p.living = append(p.living, 0)
-		}
-		p.lists[t] = append(p.lists[t], posting{int32(slot), uint16(min(n, math.MaxUint16)), uint16(min(total, math.MaxUint16))})
-		p.living[t]++
+		h.list = append(h.list, posting{int32(slot), uint16(min(n, math.MaxUint16)), uint16(min(total, math.MaxUint16))})
+		h.living++
 	}
 	p.units += float64(total)
 	p.count++
 	return float32(total)
 }
 
+// find gives what holds a term, nil where nothing does.
+func (p *postings) find(stem string) *holding {
+	p.asked.Lock()
+	defer p.asked.Unlock()
+	if h := p.holdings[stem]; h != nil || len(p.packed) == 0 {
+		return h
+	}
+	h := &holding{list: p.inPacks(stem)}
+	if h.living = len(h.list); h.living == 0 {
+		return nil
+	}
+	p.holdings[strings.Clone(stem)] = h
+	return h
+}
+
+// inPacks looks a term up in all packs, on two cores where they are many.
+func (p *postings) inPacks(stem string) []posting {
+	hash := hashOf(stem)
+	look := func(packs []packedWords) (list []posting) {
+		for i := range packs {
+			list = packs[i].find(hash, stem, list)
+		}
+		return list
+	}
+	const many = 200
+	if len(p.packed) < many {
+		return look(p.packed)
+	}
+	half := len(p.packed) / 2
+	var later []posting
+	var wg sync.WaitGroup
+	wg.Go(func() { later = look(p.packed[half:]) })
+	list := look(p.packed[:half])
+	wg.Wait()
+	return append(list, later...)
+}
+
 // remove forgets a passage's part in the counts; its postings stay, dead, until
 // the index is tidied.
 func (p *postings) remove(length float32, units []words.Token) {
+	p.unpack()
 	counts, _ := tally(units)
 	for stem := range counts {
-		p.living[p.number[stem]]--
+		if h := p.holdings[stem]; h != nil { // nil: a damaged pack
+			h.living--
+		}
 	}
 	p.units -= float64(length)
 	p.count--
@@ -85,7 +127,7 @@ func (p *postings) rarity(living int) float32 {
 
 // term is a query term with what it is worth.
 type term struct {
-	list   int // -1: no passage holds it
+	list   []posting // empty: no passage holds it
 	weight float32
 	times  float32 // in the query
 }
@@ -102,9 +144,9 @@ func (p *postings) terms(units []words.Token, weight func(string) float64) (term
 			terms[i].times++
 			continue
 		}
-		t := term{list: -1, times: 1, weight: p.rarity(0)}
-		if n, ok := p.number[u.Stem]; ok && p.living[n] > 0 {
-			t.list, t.weight = n, p.rarity(p.living[n])
+		t := term{times: 1, weight: p.rarity(0)}
+		if h := p.find(u.Stem); h != nil && h.living > 0 {
+			t.list, t.weight = h.list, p.rarity(h.living)
 		}
 		if weight != nil && u.Kind == words.Word {
 			t.weight *= float32(weight(u.Stem))
@@ -127,11 +169,8 @@ func (p *postings) score(terms []term, worth float32, to []float32) {
 	}
 	mean := float32(p.units/float64(p.count)) + 1e-9
 	for _, t := range terms {
-		if t.list < 0 {
-			continue
-		}
 		w := t.weight / worth
-		for _, e := range p.lists[t.list] {
+		for _, e := range t.list {
 			f := float32(e.times)
 			to[e.slot] += w * f / (f + saturation*(1-lengthBias+lengthBias*float32(e.length)/mean))
 		}

@@ -1,12 +1,11 @@
 package search
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 
 	"github.com/scf-service/service/evidence/embed/words"
 )
@@ -18,7 +17,9 @@ type Query struct {
 	AssessmentID string
 	DocumentIDs  []string // any of these
 	Category     string
+	From, To     string  // dates, both included; passages without a date aren't among them
 	TopK         int     // 0 for 10
+	Fold         bool    // of passages that say the same only the best, with Result.Same
 	MinScore     float64 // 0 to 1
 	NoHighlights bool    // spares the time they take, for those who read the passages anyway
 }
@@ -30,6 +31,7 @@ type Result struct {
 	Semantic   float64 // 0 to 1: closeness of meaning above that of unrelated text
 	Keyword    float64 // 0 to 1: share of the query's worth that the words cover
 	Highlights []Highlight
+	Same       []string // ids of passages nearly equal to it, best first, where the query folds
 }
 
 // ErrQuery is wrapped by the errors of Search about the query itself.
@@ -39,6 +41,7 @@ const (
 	defaultTopK = 10
 	maxTopK     = 1000
 	maxQuery    = 64 << 10 // bytes of text
+	foldOver    = 4        // times TopK are looked through for passages that say the same
 )
 
 func (x *Index) check(q *Query) error {
@@ -50,6 +53,8 @@ func (x *Index) check(q *Query) error {
 		return fmt.Errorf("%w: top_k must be 1 to %d, not %d", ErrQuery, maxTopK, q.TopK)
 	case !(q.MinScore >= 0 && q.MinScore <= 1):
 		return fmt.Errorf("%w: min_score must be 0 to 1, not %v", ErrQuery, q.MinScore)
+	case q.From != "" && day(q.From) == 0 || q.To != "" && day(q.To) == 0:
+		return fmt.Errorf("%w: days are written YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
 	case len(q.Text) > maxQuery:
 		return fmt.Errorf("%w: the query is longer than %d bytes", ErrQuery, maxQuery)
 	}
@@ -101,14 +106,18 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := slices.IndexFunc(best, func(c candidate) bool { return c.score < q.MinScore }); n >= 0 {
+		best = best[:n]
+	}
+	var same map[int32][]string
+	if q.Fold {
+		best, same = x.fold(best, q.TopK)
+	}
 	results := make([]Result, 0, len(best))
 	for _, c := range best {
-		if c.score < q.MinScore {
-			break
-		}
-		r := Result{ID: x.slots[c.slot].ID, Score: c.score, Semantic: ground.semantic(c.cosine), Keyword: min(1, float64(coverage[c.slot]))}
+		r := Result{ID: x.slots[c.slot].ID, Same: same[c.slot], Score: c.score, Semantic: ground.semantic(c.cosine), Keyword: min(1, float64(coverage[c.slot]))}
 		if !q.NoHighlights {
-			r.Highlights = highlights(x.slots[c.slot].Text, units, asked, x.weigh)
+			r.Highlights = highlights(x.slots[c.slot].passage().Text, units, asked, x.weigh, x.meant(q.Vector))
 		}
 		results = append(results, r)
 	}
@@ -141,135 +150,31 @@ func (a candidate) before(b candidate) bool {
 	return a.id < b.id
 }
 
-// top keeps the best candidates, the worst of them at the root.
-type top []candidate
-
-func (t top) Len() int           { return len(t) }
-func (t top) Less(i, j int) bool { return t[j].before(t[i]) }
-func (t top) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
-func (t *top) Push(c any)        { *t = append(*t, c.(candidate)) }
-func (t *top) Pop() any {
-	last := (*t)[len(*t)-1]
-	*t = (*t)[:len(*t)-1]
-	return last
-}
-
-func (t *top) offer(c candidate, k int) {
-	switch {
-	case len(*t) < k:
-		heap.Push(t, c)
-	case c.before((*t)[0]):
-		(*t)[0] = c
-		heap.Fix(t, 0)
-	}
-}
-
+// best ranks the passages and looks closer at the first of them.
 func (x *Index) best(ctx context.Context, q Query, ground Background, coverage []float32, held map[int32]int, asked int) ([]candidate, error) {
-	allowed := x.filter(q)
-	var t top
-	offer := func(n int, cosine float32) {
-		s := &x.slots[n]
-		if !s.live || allowed != nil && !allowed(n) {
-			return
-		}
-		c := candidate{slot: int32(n), cosine: cosine, held: held[int32(n)], id: s.ID}
-		if cosine == 0 && coverage[n] == 0 && c.held == 0 {
-			return // no vector and no word: nothing speaks for it
-		}
-		if q.Vector == nil {
-			c.fused = wordsAlone * float64(coverage[n])
-		} else {
-			c.fused = ground.fuse(cosine, coverage[n])
-		}
-		t.offer(c, q.TopK)
+	r := race{x: x, vector: q.Vector, ground: ground, coverage: coverage, held: held, allowed: x.filter(q), keep: max(q.TopK, lookAgain)}
+	if q.Fold {
+		r.keep = max(r.keep, min(maxTopK, foldOver*q.TopK))
 	}
-	if err := x.visit(ctx, q, allowed, coverage, held, offer); err != nil {
+	t, err := r.run(ctx)
+	if err != nil {
 		return nil, err
+	}
+	slices.SortFunc(t, candidate.compare)
+	x.closerLook(q, ground, coverage, t)
+	if !q.Fold {
+		t = t[:min(len(t), q.TopK)]
 	}
 	for i := range t {
 		t[i].score = score(t[i].fused, t[i].held, asked)
 	}
-	sort.Slice(t, func(i, j int) bool { return t[i].before(t[j]) })
 	return t, nil
-}
-
-// visit offers every passage that could be among the best, with its closeness:
-// all of them by flat scan, or in a small index without filters the ones that
-// chromem finds nearest and those that share a word.
-func (x *Index) visit(ctx context.Context, q Query, allowed func(n int) bool, coverage []float32, held map[int32]int, offer func(n int, cosine float32)) error {
-	if q.Vector == nil || x.vectors.dims == 0 {
-		for n := range x.slots {
-			offer(n, 0)
-		}
-		return ctx.Err()
-	}
-	if allowed == nil && len(x.place) < x.options.FlatFrom {
-		// Words move a passage by at most wordsWorth deviations, but those that
-		// share none can only be overtaken: the nearest TopK of them suffice.
-		ids, sure, err := x.nearestIDs(ctx, q)
-		if err != nil {
-			return err
-		}
-		if sure {
-			isNear := make(map[int]bool, len(ids))
-			for _, id := range ids {
-				isNear[x.place[id]] = true
-			}
-			for n := range x.slots {
-				if isNear[n] || coverage[n] > 0 || held[int32(n)] > 0 {
-					offer(n, dot(q.Vector, x.vectors.row(n)))
-				}
-			}
-			return nil
-		}
-	}
-	cosines := make([]float32, len(x.slots))
-	if err := x.vectors.closeness(ctx, q.Vector, cosines, allowed); err != nil {
-		return err
-	}
-	for n, c := range cosines {
-		offer(n, c)
-	}
-	return nil
-}
-
-// nearestIDs asks chromem for more than TopK. It isn't sure when the surplus is
-// as close as the last that counts: which of equals it keeps is chance there.
-func (x *Index) nearestIDs(ctx context.Context, q Query) (ids []string, sure bool, err error) {
-	n := 2*q.TopK + 20
-	ids, last, complete, err := x.approach.near(ctx, q.Vector, n)
-	if err != nil {
-		return nil, false, fmt.Errorf("nearest passages: %w", err)
-	}
-	if complete {
-		return ids, true, nil
-	}
-	const rounding = 1e-5
-	kth := dot(q.Vector, x.vectors.row(x.place[ids[q.TopK-1]]))
-	return ids, kth-last > rounding, nil
-}
-
-// filter says which slots a query may find; nil: all.
-func (x *Index) filter(q Query) func(n int) bool {
-	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 {
-		return nil
-	}
-	documents := make(map[string]bool, len(q.DocumentIDs))
-	for _, id := range q.DocumentIDs {
-		documents[id] = true
-	}
-	return func(n int) bool {
-		s := &x.slots[n]
-		return (q.AssessmentID == "" || s.AssessmentID == q.AssessmentID) &&
-			(q.Category == "" || s.Category == q.Category) &&
-			(len(documents) == 0 || documents[s.DocumentID])
-	}
 }
 
 // weigh says how rare a unit is, for choosing what to highlight.
 func (x *Index) weigh(stem string) float32 {
-	if n, ok := x.words.number[stem]; ok {
-		return x.words.rarity(x.words.living[n])
+	if h := x.words.find(stem); h != nil {
+		return x.words.rarity(h.living)
 	}
 	return 0
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/philippgille/chromem-go"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -40,12 +38,7 @@ func (f *flat) add(v []float32, dims int) []float32 {
 	if dims == 0 {
 		return nil
 	}
-	if f.dims == 0 {
-		f.dims = dims
-	}
-	for len(f.blocks)*blockRows < f.count {
-		f.blocks = append(f.blocks, make([]float32, blockRows*dims))
-	}
+	f.grow(dims)
 	if len(v) == 0 {
 		return nil
 	}
@@ -57,35 +50,22 @@ func (f *flat) add(v []float32, dims int) []float32 {
 	return row
 }
 
+// grow makes room for count rows; the first vector sets the size.
+func (f *flat) grow(dims int) {
+	if f.dims == 0 {
+		f.dims = dims
+	}
+	for len(f.blocks)*blockRows < f.count {
+		f.blocks = append(f.blocks, make([]float32, blockRows*dims))
+	}
+}
+
 func (f *flat) row(n int) []float32 {
 	if f.dims == 0 || n/blockRows >= len(f.blocks) {
 		return nil
 	}
 	at := n % blockRows * f.dims
 	return f.blocks[n/blockRows][at : at+f.dims : at+f.dims]
-}
-
-// closeness sets to[n] to the cosine of v and the vector at slot n, for every
-// slot that is wanted; nil wants all.
-func (f *flat) closeness(ctx context.Context, v, to []float32, wanted func(n int) bool) error {
-	var wg sync.WaitGroup
-	step := min(runtime.GOMAXPROCS(0), 8)
-	for w := range step {
-		wg.Go(func() {
-			for b := w; b < len(f.blocks) && ctx.Err() == nil; b += step {
-				from := b * blockRows
-				rows := min(blockRows, f.count-from)
-				for i := range rows {
-					if wanted != nil && !wanted(from+i) {
-						continue
-					}
-					to[from+i] = dot(v, f.blocks[b][i*f.dims:(i+1)*f.dims])
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
 }
 
 func dot(a, b []float32) float32 {

@@ -63,7 +63,7 @@ func TestFilesStayShort(t *testing.T) {
 
 // initializers may run before main, each for the reason given.
 var initializers = map[string]string{
-	"daemon/errors.go": "huma takes its error envelope from a package variable",
+	"daemon/errors.go": "huma takes how strictly it checks from package variables",
 }
 
 func TestNothingRunsBeforeMain(t *testing.T) {

@@ -29,6 +29,7 @@ const maxReport = 512 << 20
 // Options are what the service is made of.
 type Options struct {
 	DB          *store.DB
+	Audit       *audit.Service
 	Catalog     *shelf.Service
 	Assessments *assessment.Service
 	Clock       func() time.Time
@@ -48,7 +49,7 @@ func (s *Service) source(ctx context.Context, by api.Caller, id string) (*report
 	if err != nil {
 		return nil, err
 	}
-	snap, err := s.Catalog.Snapshot(ctx, d.Assessment.SCFVersionID)
+	snap, err := s.Catalog.For(ctx, by.OrganizationID, d.Assessment.SCFVersionID, d.Assessment.CustomRevision)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +58,9 @@ func (s *Service) source(ctx context.Context, by api.Caller, id string) (*report
 		SoA: d.SoA, SoAItems: d.SoAItems, Gap: d.Gap, Findings: d.Findings, Maturity: d.Maturity, Scores: d.Scores, MaturitySummary: d.Levels,
 		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Summary: d.Summary, Requirements: map[string][]api.Requirement{},
 		Tool: s.Tool, AsOf: d.Summary.LastActivityAt,
+	}
+	if src.AuditHead, err = s.Audit.Head(ctx, by, nil); err != nil {
+		return nil, err
 	}
 	for _, dom := range snap.Domains() {
 		src.Domains[dom.Code] = dom.Name
@@ -176,12 +180,25 @@ func filename(name, template string) string {
 	return strings.Join(parts, "-")
 }
 
+// reportOrder is what reports can be sorted by.
+var reportOrder = []store.SortBy[api.Report]{
+	{Name: "created_at", Of: func(r *api.Report) any { return r.CreatedAt }},
+	{Name: "title", Of: func(r *api.Report) any { return store.Natural(r.Title) }},
+	{Name: "format", Of: func(r *api.Report) any { return r.Format }},
+	{Name: "template", Of: func(r *api.Report) any { return r.Template }},
+	{Name: "size_bytes", Of: func(r *api.Report) any { return r.SizeBytes }},
+}
+
 // List lists the reports of an assessment, newest first.
-func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.Report], error) {
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput) (*api.List[api.Report], error) {
 	if _, err := s.Assessments.Get(ctx, by, &in.AssessmentInput); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.DB, store.Reports, by.OrganizationID, in.Paging, store.PageQuery[api.Report]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true})
+	return store.SortedList(ctx, s.DB, store.Reports, by.OrganizationID, in.Paging, in.Sort, reportOrder, store.PageQuery[api.Report]{
+		Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true, Filter: func(r *api.Report) bool {
+			return (in.Format == "" || r.Format == in.Format) && (in.Template == "" || r.Template == in.Template) && (in.Status == "" || r.Status == in.Status) &&
+				strings.Contains(strings.ToLower(r.Title+"\n"+r.Filename), strings.ToLower(in.Q))
+		}})
 }
 
 // Get is a report's record.

@@ -1,0 +1,133 @@
+package analyst
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// CMMCFramework is the code of the framework whose requirements a CMMC level 2
+// assessment scores.
+const CMMCFramework = "nist-800-171"
+
+// What a requirement costs that isn't met; all others cost 1. The system security
+// plan (3.12.4) has no points: without it there is no assessment.
+var (
+	fivePoints = requirementSet(`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
+		3.5.1 3.5.2 3.5.3 3.5.10 3.6.1 3.6.2 3.7.2 3.7.5 3.8.3 3.8.7 3.9.2 3.10.1 3.10.2 3.11.2 3.12.1 3.12.3
+		3.13.1 3.13.2 3.13.5 3.13.6 3.13.11 3.13.15 3.14.1 3.14.2 3.14.3 3.14.4 3.14.6`)
+	threePoints = requirementSet(`3.1.5 3.1.19 3.3.2 3.7.1 3.7.4 3.8.1 3.8.2 3.8.8 3.9.1 3.11.1 3.12.2 3.13.8 3.14.5 3.14.7`)
+	// Never on a plan of action, whatever they cost: 32 CFR 170.21(a)(2)(iii).
+	neverPlanned = requirementSet(`3.1.20 3.1.22 3.10.3 3.10.4 3.10.5 3.12.4`)
+)
+
+const (
+	cmmcRequirements = 110
+	cmmcFrom         = 0.8 // of all points
+	cmmcDays         = 180 // to close what is on the plan
+	systemPlan       = "3.12.4"
+	cuiEncryption    = "3.13.11"
+)
+
+func requirementSet(s string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// CMMCPoints is what a requirement of NIST SP 800-171 costs where it isn't met. CUI
+// encryption costs 5 where nothing is encrypted, and 3 where it is, by a module that
+// wasn't validated: partly.
+func CMMCPoints(requirement string, partly bool) int {
+	switch {
+	case requirement == systemPlan:
+		return 0
+	case requirement == cuiEncryption && partly:
+		return 3
+	case fivePoints[requirement]:
+		return 5
+	case threePoints[requirement]:
+		return 3
+	}
+	return 1
+}
+
+// CMMC tells whether a plan of action is allowed for a conditional CMMC level 2
+// status (32 CFR 170.21): 80 % of the points, nothing on it that costs more than one
+// point but CUI encryption at three, none of the named exclusions, and 180 days to
+// close it. A requirement is met where every control that bears it is implemented.
+// Nil where no item bears a requirement of NIST SP 800-171.
+func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
+	borne, met, partly := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, it := range items {
+		for framework, codes := range it.RequirementCodes {
+			if !strings.HasPrefix(framework, CMMCFramework) || !it.Applicability.In() {
+				continue
+			}
+			for _, code := range codes {
+				if !borne[code] {
+					borne[code], met[code] = true, true
+				}
+				met[code] = met[code] && it.ImplementationStatus == api.Implemented
+				partly[code] = partly[code] || it.ImplementationStatus == api.Implemented || it.ImplementationStatus == api.PartiallyImplemented
+			}
+		}
+	}
+	if len(borne) == 0 {
+		return nil
+	}
+	e := &api.CMMCEligibility{Points: cmmcRequirements, Of: cmmcRequirements, CloseWithinDays: cmmcDays, NotMet: []string{}, Blocking: []string{}}
+	codes := make([]string, 0, len(borne))
+	for code := range borne {
+		codes = append(codes, code)
+	}
+	slices.SortFunc(codes, func(a, b string) int { return compareCodes("R-"+a, "R-"+b) })
+	for _, code := range codes {
+		if met[code] {
+			continue
+		}
+		cost := CMMCPoints(code, partly[code])
+		e.Points -= cost
+		e.NotMet = append(e.NotMet, code)
+		switch {
+		case code == systemPlan:
+			e.Blocking = append(e.Blocking, code+": without a system security plan there is no assessment")
+		case neverPlanned[code]:
+			e.Blocking = append(e.Blocking, code+": may not be on a plan of action")
+		case code == cuiEncryption && cost == 3: // the one exception above one point
+		case cost > 1:
+			e.Blocking = append(e.Blocking, fmt.Sprintf("%s: costs %d points; only requirements of one point may wait", code, cost))
+		}
+	}
+	e.Score = float64(int(float64(e.Points)/float64(e.Of)*1000+0.5)) / 1000
+	if e.Points < 0 {
+		e.Score = 0
+	}
+	if e.Score < cmmcFrom {
+		e.Blocking = append(e.Blocking, fmt.Sprintf("the score is %d of %d points; a plan is allowed from %.0f %%", e.Points, e.Of, cmmcFrom*100))
+	}
+	if t, err := today.Time(); err == nil {
+		last := api.DateOf(t.AddDate(0, 0, cmmcDays))
+		for _, p := range plan {
+			if bears(p.RequirementCodes, borne, met) && p.DueDate > last && p.Status != "completed" && p.Status != "cancelled" {
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.DueDate, cmmcDays))
+			}
+		}
+	}
+	e.Eligible = len(e.Blocking) == 0
+	e.Formula = fmt.Sprintf("%d − points of %d requirement(s) that are not met = %d; %d ÷ %d = %.1f %%", e.Of, len(e.NotMet), e.Points, e.Points, e.Of, 100*float64(e.Points)/float64(e.Of))
+	return e
+}
+
+func bears(codes api.RequirementCodes, borne, met map[string]bool) bool {
+	for framework, list := range codes {
+		if strings.HasPrefix(framework, CMMCFramework) && slices.ContainsFunc(list, func(c string) bool { return borne[c] && !met[c] }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package analyst
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+func bearing(code string, status api.Implementation) api.SoAItem {
+	return api.SoAItem{Item: api.Item{RequirementCodes: api.RequirementCodes{"nist-800-171-r2": {code}}}, Applicability: api.Applicable, ImplementationStatus: status}
+}
+
+func TestCMMC(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		missing  []api.SoAItem
+		points   int
+		eligible bool
+		blocking string
+	}{
+		{"all met", nil, 110, true, ""},
+		{"one point waits", []api.SoAItem{bearing("3.1.3", api.NotImplemented)}, 109, true, ""},
+		{"five points", []api.SoAItem{bearing("3.5.3", api.PartiallyImplemented)}, 105, false, "only requirements of one point"},
+		{"encryption that wasn't validated", []api.SoAItem{bearing("3.13.11", api.PartiallyImplemented)}, 107, true, ""},
+		{"no encryption", []api.SoAItem{bearing("3.13.11", api.NotImplemented)}, 105, false, "costs 5 points"},
+		{"named exclusion", []api.SoAItem{bearing("3.10.3", api.NotEvidenced)}, 109, false, "may not be on a plan"},
+		{"no system security plan", []api.SoAItem{bearing("3.12.4", api.NotEvidenced)}, 110, false, "there is no assessment"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			items := append([]api.SoAItem{bearing("3.1.4", api.Implemented)}, tc.missing...)
+			e := CMMC(items, nil, "2026-11-20")
+			if e == nil || e.Points != tc.points || e.Eligible != tc.eligible {
+				t.Fatalf("%+v, want %d points, eligible %v", e, tc.points, tc.eligible)
+			}
+			if !slices.ContainsFunc(append(e.Blocking, ""), func(s string) bool { return strings.Contains(s, tc.blocking) }) {
+				t.Errorf("blocking %q lacks %q", e.Blocking, tc.blocking)
+			}
+		})
+	}
+	if CMMC([]api.SoAItem{{Applicability: api.Applicable}}, nil, "2026-11-20") != nil {
+		t.Error("no requirement of 800-171, and yet a score")
+	}
+}
+
+// The lowest score of the method is −203.
+func TestCMMCPointsAddUp(t *testing.T) {
+	total := 0
+	for family, n := range map[string]int{"3.1": 22, "3.2": 3, "3.3": 9, "3.4": 9, "3.5": 11, "3.6": 3, "3.7": 6, "3.8": 9, "3.9": 2, "3.10": 6, "3.11": 3, "3.12": 4, "3.13": 16, "3.14": 7} {
+		for i := 1; i <= n; i++ {
+			total += CMMCPoints(family+"."+string(rune('0' + i/10))[:min(1, i/10)]+string(rune('0'+i%10)), false)
+		}
+	}
+	if 110-total != -203 {
+		t.Errorf("nothing met is %d points, want -203", 110-total)
+	}
+}
+
+func TestCMMCPlanTakesAtMostHalfAYear(t *testing.T) {
+	items := []api.SoAItem{bearing("3.1.3", api.NotImplemented)}
+	plan := []api.POAMItem{{Item: items[0].Item, POAMCode: "POAM-001", DueDate: "2027-06-30", Status: "open"}}
+	if e := CMMC(items, plan, "2026-11-20"); e.Eligible {
+		t.Errorf("a plan of more than 180 days is eligible: %+v", e)
+	}
+}

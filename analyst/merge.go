@@ -1,0 +1,81 @@
+package analyst
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// Merge makes one item of those that one action closes: a control and what refines it
+// (IAC-10 and IAC-10.8), where the same kind of action is due for the same role. The
+// item keeps the first control's code, is as urgent as the most urgent of them, and asks
+// for what each asks for. What people began or decided is left alone.
+func Merge(items []api.POAMItem) []api.POAMItem {
+	slices.SortStableFunc(items, func(a, b api.POAMItem) int { return compareCodes(a.ControlCode, b.ControlCode) })
+	type key struct{ family, action, role string }
+	at := make(map[key]int)
+	var out []api.POAMItem
+	for _, it := range items {
+		family, _, refines := strings.Cut(it.ControlCode, ".")
+		k := key{family, it.ActionType, it.OwnerRole}
+		i, seen := at[k]
+		if !seen || !refines || it.Status != "open" || ownerName(it.Owner) != ownerName(out[i].Owner) || out[i].ControlCode == it.ControlCode {
+			if it.Status == "open" && !seen {
+				at[k] = len(out)
+			}
+			out = append(out, it)
+			continue
+		}
+		out[i] = merged(out[i], it)
+	}
+	return out
+}
+
+func ownerName(o *string) string {
+	if o == nil {
+		return ""
+	}
+	return *o
+}
+
+var efforts = []string{"small", "medium", "large", "extra_large"}
+
+func merged(into, it api.POAMItem) api.POAMItem {
+	into.AlsoCloses = append(slices.Clone(into.AlsoCloses), it.ControlCode)
+	if rank(it.Severity) < rank(into.Severity) {
+		into.Severity, into.DueDate, into.Milestones = it.Severity, it.DueDate, it.Milestones
+	}
+	if slices.Index(efforts, it.Effort) > slices.Index(efforts, into.Effort) {
+		into.Effort = it.Effort
+	}
+	into.Weakness += " " + it.Weakness
+	into.CorrectiveAction += " " + it.CorrectiveAction
+	into.AcceptanceCriteria = union(into.AcceptanceCriteria, it.AcceptanceCriteria)
+	into.ExpectedEvidence = union(into.ExpectedEvidence, it.ExpectedEvidence)
+	into.TargetLevel = max(into.TargetLevel, it.TargetLevel)
+	codes := api.RequirementCodes{}
+	for _, of := range []api.RequirementCodes{into.RequirementCodes, it.RequirementCodes} {
+		for framework, list := range of {
+			codes[framework] = union(codes[framework], list)
+		}
+	}
+	into.RequirementCodes = codes
+	return into
+}
+
+// union is a and what of b isn't in it, in their order.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Closes tells whether an item is about a control, by itself or merged into it.
+func Closes(it *api.POAMItem, control string) bool {
+	return slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(c string) bool { return strings.EqualFold(c, control) })
+}

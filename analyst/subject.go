@@ -1,0 +1,131 @@
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// A sentence that denies or announces what a control is about speaks of all its
+// statements, though it says none of them: "No penetration test has been done" leaves
+// nothing to be said of testers, scope and findings.
+const subjectShare = 0.75 // of the words of a control's title that such a sentence holds
+
+// plansAhead are names of documents and headings that list what is to come.
+var plansAhead = regexp.MustCompile(`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`)
+
+// listedAhead is the name by which a passage stands among what is to come; empty where it doesn't.
+func listedAhead(p Passage) string {
+	for i := len(p.HeadingPath) - 1; i >= 0; i-- {
+		if m := plansAhead.FindString(p.HeadingPath[i]); m != "" {
+			return m
+		}
+	}
+	return firstOf(plansAhead.FindString(p.DocumentTitle), plansAhead.FindString(fileWords(p.Filename)))
+}
+
+// subject is what is said of a control as a whole: the best sentence that denies it,
+// and the best that announces it.
+func (s *Session) subject(ctx context.Context, c api.Control) (no, plan *reading, err error) {
+	d := newDemand(c.Title+".", c.Title)
+	if err := s.embedDemand(ctx, &d, c.Title+": "+c.Description); err != nil {
+		return nil, nil, err
+	}
+	candidates, err := s.find(ctx, c.Title+". "+c.Description)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k := range candidates {
+		p := &candidates[k]
+		for i := range p.sentences {
+			cur := &p.sentences[i]
+			if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo {
+				continue
+			}
+			window := []*sentence{cur}
+			if lead := p.leadOf(cur); lead != cur {
+				window = append(window, lead)
+			}
+			if i > 0 && !cur.row && !cur.item && !p.sentences[i-1].item && (cur.pronoun || cur.answersNo || p.sentences[i-1].question || p.sentences[i-1].fragment) {
+				window = append(window, &p.sentences[i-1])
+			}
+			share := d.topicIn(window)
+			if share < subjectShare {
+				continue
+			}
+			m := d.against([]*sentence{cur}, p.beside(i), p.around)
+			r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*s.meaning(d, p, i)), quote: p.quote(i, i)}
+			_, negated := negates(d, p, i, m)
+			ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
+			switch {
+			case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]):
+				r.verdict, r.reason = denied, "The evidence says of the control as a whole that it is not done: "+quoteWords(r.quote)+"."
+				if no == nil || r.cover > no.cover {
+					no = &r
+				}
+			case ahead != "":
+				r.verdict, r.reason = plannedOnly, "The control as a whole is announced, not done: "+quoteWords(r.quote)+"."
+				if plan == nil || r.cover > plan.cover {
+					plan = &r
+				}
+			}
+		}
+	}
+	return no, plan, nil
+}
+
+// ofSomethingElse: "no test found holes" denies the holes, "no test was done" the test.
+func ofSomethingElse(text string) bool {
+	words := split(text)
+	return at(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words)
+}
+
+// ahead is why a sentence that says nothing of the future stands for it all the same:
+// the document lists what is to come. What it says is done or denied is no plan.
+func (s *Session) ahead(c *candidate, cur *sentence) string {
+	if cur.happened || cur.answersYes || cur.denied != 0 {
+		return ""
+	}
+	if c.listed == "" {
+		return ""
+	}
+	return fmt.Sprintf("in a list of what is to come (%s)", c.listed)
+}
+
+// applySubject lets what is said of the control as a whole stand for the statements
+// that nothing else bears, where few are borne.
+func applySubject(all []found, no, plan *reading) {
+	strong := 0
+	for i := range all {
+		if all[i].verdict == covered || all[i].verdict == partial && all[i].best.cover >= saysIt {
+			strong++
+		}
+	}
+	if 3*strong > len(all) {
+		return
+	}
+	on := no
+	if on == nil {
+		on = plan
+	}
+	if on == nil {
+		return
+	}
+	for i := range all {
+		f := &all[i]
+		switch f.verdict {
+		case denied, plannedOnly, conflicting:
+			continue
+		case covered:
+			continue
+		case partial:
+			if f.best.cover >= saysMost {
+				continue
+			}
+		}
+		f.verdict, f.best, f.reason, f.score = on.verdict, on, on.reason, round(on.cover)
+		f.shown = []reading{*on}
+	}
+}

@@ -1,0 +1,191 @@
+// Package bench measures how the rules judge: on folders of made-up or real
+// documents that people labelled, with the reading, search and rules of the
+// product. It must not judge by rules of its own, and it must not touch a store:
+// what it measures is what a user gets.
+//
+//	DIR/evidence ─▶ evidence.Library ─▶ assessment.Judging ─┐
+//	DIR/labels.csv ─────────────────────────────────────────┴▶ figures
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/assessment"
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/catalog/starter"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence"
+	"github.com/scf-service/service/evidence/embed"
+)
+
+// Options of a run.
+type Options struct {
+	// Folder holds labels.csv and evidence, or folders that do; passages.csv beside them is optional.
+	Folder fs.FS
+	// Today is the day the documents are judged on.
+	Today api.Date
+	// Ablate takes each document away once and looks what changes: as many runs as there are documents.
+	Ablate bool
+	// Progress, if set, hears what is being done and how far that is.
+	Progress func(what string, done, total int)
+}
+
+// catalogVersion stands for the starter catalog, which needs an id to be indexed.
+const catalogVersion = "018f0000-0000-7000-8000-000000000000"
+
+// Run judges and measures. The same folder gives the same report.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	r, src, err := newRunner(o)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := Sets(o.Folder, r.controls)
+	if err != nil {
+		return nil, err
+	}
+	passages, err := Passages(o.Folder, r.controls)
+	if err != nil {
+		return nil, err
+	}
+	o.Progress("train the embedder", 0, 1)
+	if r.model, err = evidence.Train(ctx, src); err != nil {
+		return nil, err
+	}
+	out := &Report{Rules: analyst.Rules, Embedder: r.model.Name(), Today: o.Today}
+	for i := range sets {
+		done, err := r.measure(ctx, &sets[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", sets[i].Name, err)
+		}
+		out.Sets = append(out.Sets, *done)
+	}
+	out.All = together(out.Sets)
+	if len(passages) == 0 {
+		return out, nil
+	}
+	out.Passages, err = r.measurePassages(ctx, passages)
+	return out, err
+}
+
+// runner has what every set is judged with.
+type runner struct {
+	Options
+	controls map[string]api.Control
+	model    *embed.Model
+}
+
+func newRunner(o Options) (*runner, *catalog.Source, error) {
+	src, err := starter.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	snap, err := catalog.New(src, catalog.Version{ID: catalogVersion})
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := snap.Controls(catalog.ControlFilter{})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &runner{Options: o, controls: map[string]api.Control{}}
+	for _, c := range all {
+		r.controls[c.Code] = c
+	}
+	return r, src, nil
+}
+
+// measure judges the controls of a set, once with all documents and once without each.
+func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
+	r.Progress("read "+set.Name, 0, 1)
+	library, err := evidence.ReadLibrary(ctx, set.Evidence, r.model, analyst.Category)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.knows(library.Documents()); err != nil {
+		return nil, err
+	}
+	whole, err := r.judge(ctx, set, library, "")
+	if err != nil {
+		return nil, err
+	}
+	out := &SetReport{Name: set.Name, Documents: len(library.Documents()), Controls: len(set.Labels)}
+	for i, l := range set.Labels {
+		out.add(r.controls[l.Control], l, whole[i])
+	}
+	if r.Ablate {
+		for n, d := range library.Documents() {
+			r.Progress("judge "+set.Name+" without a document", n, len(library.Documents()))
+			without, err := r.judge(ctx, set, library, d.ID)
+			if err != nil {
+				return nil, err
+			}
+			for i, l := range set.Labels {
+				out.Ablation.add(l, d.ID, whole[i], without[i])
+			}
+		}
+	}
+	out.finish()
+	return out, nil
+}
+
+func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library, without string) ([]analyst.Judgement, error) {
+	session, err := library.Session(without)
+	if err != nil {
+		return nil, err
+	}
+	controls := make([]api.Control, len(set.Labels))
+	for i, l := range set.Labels {
+		controls[i] = r.controls[l.Control]
+	}
+	return assessment.Judging(session, r.Today).JudgeAll(ctx, controls, runtime.GOMAXPROCS(0))
+}
+
+// measurePassages judges each passage as the only document there is.
+func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*PassageReport, error) {
+	out := &PassageReport{ByKind: map[string]PassageCount{}, Wrong: []string{}}
+	for n, p := range passages {
+		r.Progress("judge passages", n, len(passages))
+		library, err := evidence.ReadLibrary(ctx, p.folder(), r.model, analyst.Category)
+		if err != nil {
+			return nil, fmt.Errorf("passage %d: %w", n+1, err)
+		}
+		session, err := library.Session("")
+		if err != nil {
+			return nil, err
+		}
+		j, err := assessment.Judging(session, r.Today).Judge(ctx, r.controls[p.Control])
+		if err != nil {
+			return nil, err
+		}
+		out.add(p, j)
+	}
+	return out, nil
+}
+
+// evidenced tells whether a verdict says that there is evidence of it being done.
+func evidenced(v api.Implementation) bool {
+	return v == api.Implemented || v == api.PartiallyImplemented
+}
+
+// lacking are the numbers, from 1, of the control's objectives that nothing bears.
+func lacking(c api.Control, j analyst.Judgement) []int {
+	texts := analyst.Statements(c)
+	var out []int
+	for i := range texts {
+		if i < len(j.Statements) && slices.Contains([]string{"missing", "denied", "planned", "template"}, j.Statements[i].Verdict) {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+func words(v api.Implementation) string { return strings.ReplaceAll(string(v), "_", " ") }

@@ -1,0 +1,113 @@
+package bench_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/scf-service/service/assessment/bench"
+	"github.com/scf-service/service/examples/judged"
+)
+
+// floors are a little below what the rules reach (docs/quality.md). They go up, never down.
+var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.38, precision: 0.93, recall: 0.64, heldOut: 0.22, detected: 0.74}
+
+const (
+	mostDisturbed = 0.02 // controls that change though their documents are all there
+	mostCounted   = 0.05 // of passages that deny, announce or leave blanks
+)
+
+// TestJudgementFloors measures the rules on the judged companies.
+func TestJudgementFloors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges three companies once for each of their documents")
+	}
+	r, err := bench.Run(t.Context(), bench.Options{Folder: judged.Folder(), Today: judged.Today, Ablate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append(r.Sets, r.All) {
+		t.Logf("%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; lost %.3f of %d, disturbed %.4f of %d; %v", s.Name, s.Kappa, s.Agreement,
+			s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall, s.Ablation.Detected, s.Ablation.Resting, s.Ablation.Disturbed, s.Ablation.Others, s.Confusion)
+		if s.Name == "orrin" && s.Kappa < floors.heldOut {
+			t.Errorf("the held-out company: kappa %.3f, want %.2f", s.Kappa, floors.heldOut)
+		}
+	}
+	for _, bar := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"kappa", r.All.Kappa, floors.kappa}, {"precision of evidenced", r.All.Evidenced.Precision, floors.precision},
+		{"recall of evidenced", r.All.Evidenced.Recall, floors.recall}, {"evidence lost with its document", r.All.Ablation.Detected, floors.detected},
+	} {
+		if bar.got < bar.want {
+			t.Errorf("%s is %.3f, want %.2f", bar.name, bar.got, bar.want)
+		}
+	}
+	if r.All.Ablation.Disturbed > mostDisturbed {
+		t.Errorf("%.1f %% of controls change with a document that they don't rest on", 100*r.All.Ablation.Disturbed)
+	}
+	no, counted := 0, 0
+	for kind, n := range r.Passages.ByKind {
+		t.Logf("passages, %s: %d of %d counted", kind, n.Counted, n.Passages)
+		if kind != "other" {
+			no, counted = no+n.Passages, counted+n.Counted
+		}
+	}
+	if float64(counted) > mostCounted*float64(no) {
+		t.Errorf("%d of %d passages that deny, announce or leave blanks count as evidence: %s", counted, no, strings.Join(r.Passages.Wrong, "\n"))
+	}
+}
+
+func TestKappa(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		confusion [5][5]int
+		kappa     float64
+	}{
+		{"all alike", [5][5]int{{10}, {0, 5}}, 1},
+		{"by chance", [5][5]int{{5, 5}, {5, 5}}, 0},
+		{"textbook", [5][5]int{{20, 5}, {10, 15}}, 0.4},
+	} {
+		if _, k := bench.Kappa(tc.confusion); k != tc.kappa {
+			t.Errorf("%s: %.3f, want %.3f", tc.name, k, tc.kappa)
+		}
+	}
+}
+
+// What is wrong with a folder is told with the file and the line.
+func TestBadSets(t *testing.T) {
+	const head = "control,verdict,missing,documents\n"
+	for name, tc := range map[string]struct{ labels, says string }{
+		"no such control":   {head + "XYZ-99,implemented,,a.md\n", `labels.csv, line 2: the starter catalog has no control "XYZ-99"`},
+		"no such verdict":   {head + "IAC-06,fine,,a.md\n", `"fine" is no verdict`},
+		"no such objective": {head + "IAC-06,implemented,9,a.md\n", `IAC-06 has no objective "9"`},
+		"twice":             {head + "IAC-06,implemented,,a.md\nIAC-06,planned,,a.md\n", "labelled twice"},
+		"no such document":  {head + "IAC-06,implemented,,b.md\n", `rests on "b.md"`},
+		"a column missing":  {"control,verdict\n", `no column "missing"`},
+		"nothing":           {"", "is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := fstest.MapFS{"labels.csv": {Data: []byte(tc.labels)}, "evidence/a.md": {Data: []byte("# Policy\n\nAll staff use passwords.\n")}}
+			_, err := bench.Run(t.Context(), bench.Options{Folder: folder, Today: judged.Today})
+			if err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%v, want %q in it", err, tc.says)
+			}
+		})
+	}
+	if _, err := bench.Run(t.Context(), bench.Options{Folder: fstest.MapFS{}, Today: judged.Today}); err == nil || !strings.Contains(err.Error(), "labels.csv") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+func BenchmarkJudgedCompanies(b *testing.B) {
+	for b.Loop() {
+		r, err := bench.Run(b.Context(), bench.Options{Folder: judged.Folder(), Today: judged.Today})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(r.All.Kappa, "kappa")
+		b.ReportMetric(r.All.Evidenced.Precision, "precision")
+		b.ReportMetric(r.All.Evidenced.Recall, "recall")
+	}
+}

@@ -1,0 +1,286 @@
+// Package oscal reads and writes catalogs as OSCAL, NIST's JSON for security documents:
+// a catalog of SCF controls as a whole catalog; other catalogs, profiles and mapping
+// collections onto a catalog that is there.
+//
+// A document is held against the schema of the OSCAL version that it names before
+// anything of it is used, and is taken whole or refused with its place. Nothing is
+// fetched: what a document refers to is in it, or on the shelf, or refused.
+package oscal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/defenseunicorns/go-oscal/src/pkg/validation"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/catalog/structured"
+)
+
+// namespace marks properties and parts that OSCAL itself does not name.
+const namespace = "urn:scf-service:oscal"
+
+// version is the OSCAL version that is written: the first that every current tool reads
+// in which a link can name a place in what it points to.
+const version = "1.1.3"
+
+// The parts of the OSCAL models that are read and written here.
+type (
+	root struct {
+		Catalog *document   `json:"catalog,omitempty"`
+		Profile *profile    `json:"profile,omitempty"`
+		Mapping *collection `json:"mapping-collection,omitempty"`
+	}
+	document struct {
+		UUID       string      `json:"uuid"`
+		Metadata   metadata    `json:"metadata"`
+		Controls   []control   `json:"controls,omitempty"`
+		Groups     []group     `json:"groups,omitempty"`
+		BackMatter *backMatter `json:"back-matter,omitempty"`
+	}
+	metadata struct {
+		Title        string     `json:"title"`
+		LastModified string     `json:"last-modified"`
+		Version      string     `json:"version"`
+		OSCAL        string     `json:"oscal-version"`
+		Props        []property `json:"props,omitempty"`
+	}
+	group struct {
+		ID       string     `json:"id,omitempty"`
+		Class    string     `json:"class,omitempty"`
+		Title    string     `json:"title"`
+		Props    []property `json:"props,omitempty"`
+		Parts    []part     `json:"parts,omitempty"`
+		Groups   []group    `json:"groups,omitempty"`
+		Controls []control  `json:"controls,omitempty"`
+	}
+	control struct {
+		ID       string     `json:"id"`
+		Class    string     `json:"class,omitempty"`
+		Title    string     `json:"title"`
+		Props    []property `json:"props,omitempty"`
+		Links    []link     `json:"links,omitempty"`
+		Parts    []part     `json:"parts,omitempty"`
+		Controls []control  `json:"controls,omitempty"`
+	}
+	part struct {
+		Name  string     `json:"name"`
+		NS    string     `json:"ns,omitempty"`
+		Title string     `json:"title,omitempty"`
+		Props []property `json:"props,omitempty"`
+		Prose string     `json:"prose,omitempty"`
+		Parts []part     `json:"parts,omitempty"`
+	}
+	property struct {
+		Name    string `json:"name"`
+		NS      string `json:"ns,omitempty"`
+		Value   string `json:"value"`
+		Group   string `json:"group,omitempty"`
+		Remarks string `json:"remarks,omitempty"`
+	}
+	link struct {
+		Href     string `json:"href"`
+		Rel      string `json:"rel,omitempty"`
+		Fragment string `json:"resource-fragment,omitempty"`
+	}
+	backMatter struct {
+		Resources []resource `json:"resources,omitempty"`
+	}
+	resource struct {
+		UUID        string     `json:"uuid"`
+		Title       string     `json:"title,omitempty"`
+		Description string     `json:"description,omitempty"`
+		Props       []property `json:"props,omitempty"`
+		Rlinks      []link     `json:"rlinks,omitempty"`
+	}
+)
+
+// Read takes a document. Base is the catalog that a profile, a mapping collection or a
+// catalog of other controls is laid onto; it is not changed. Errors that are of the
+// document are *structured.PlaceError.
+func Read(data []byte, base *catalog.Source) (*catalog.Source, error) {
+	sum, err := structured.Inspect(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := conforms(data); err != nil {
+		return nil, err
+	}
+	var doc root
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, wrong("", "%v", err)
+	}
+	var src *catalog.Source
+	switch {
+	case doc.Catalog != nil:
+		src, err = readCatalog(doc.Catalog, base)
+	case doc.Profile != nil:
+		src, err = readProfile(doc.Profile, base)
+	case doc.Mapping != nil:
+		src, err = readCollection(doc.Mapping, base)
+	default:
+		return nil, wrong("", "it is OSCAL, but no catalog, profile or mapping collection")
+	}
+	if err != nil {
+		return nil, err
+	}
+	src.SHA256, src.Filename = sum, ""
+	src.Statistics = structured.Count(src)
+	return src, nil
+}
+
+func wrong(place, format string, args ...any) error {
+	return &structured.PlaceError{Place: place, Message: fmt.Sprintf(format, args...)}
+}
+
+// conforms holds a document against the schema of the version that it names.
+func conforms(data []byte) error {
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return wrong("", "this is no JSON: %v", err)
+	}
+	doc, ok := tree.(map[string]any)
+	if !ok {
+		return wrong("", "it is no OSCAL: a document is an object with catalog, profile or mapping-collection in it")
+	}
+	model := ""
+	for _, name := range []string{"catalog", "profile", "mapping-collection"} {
+		if _, there := doc[name]; there {
+			model = name
+		}
+	}
+	if model == "" {
+		return wrong("", "it is no OSCAL catalog, profile or mapping collection")
+	}
+	body, _ := doc[model].(map[string]any)
+	meta, _ := body["metadata"].(map[string]any)
+	named, _ := meta["oscal-version"].(string)
+	if !oscalVersion.MatchString(named) {
+		return wrong(model+".metadata.oscal-version", "it names no OSCAL version, such as %s", version)
+	}
+	v, err := validation.NewValidatorDesiredVersion(doc, named)
+	if err != nil {
+		return wrong(model+".metadata.oscal-version", "OSCAL %s is not known here: %v", named, err)
+	}
+	err = v.Validate()
+	var misfit *jsonschema.ValidationError
+	if errors.As(err, &misfit) {
+		return structured.Misfit(nearest(misfit, model))
+	}
+	if err != nil {
+		return fmt.Errorf("holding the document against the OSCAL schema: %w", err)
+	}
+	return nil
+}
+
+var oscalVersion = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
+
+// nearest is the branch of the schema's choice that speaks of the document's own model,
+// not of those that it is not.
+func nearest(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
+	for len(err.InstanceLocation) == 0 {
+		at := -1
+		for i, c := range err.Causes {
+			if len(c.InstanceLocation) > 0 && c.InstanceLocation[0] == model {
+				at = i
+			}
+			for _, d := range c.Causes {
+				if len(d.InstanceLocation) > 0 && d.InstanceLocation[0] == model {
+					at = i
+				}
+			}
+		}
+		if at < 0 {
+			return err
+		}
+		err = err.Causes[at]
+	}
+	return err
+}
+
+// get is the value of a property; where it would not fit there, it stands in the remarks.
+func get(props []property, name string) string {
+	for _, p := range props {
+		if p.Name == name {
+			return p.text()
+		}
+	}
+	return ""
+}
+
+func all(props []property, name string) (out []string) {
+	for _, p := range props {
+		if p.Name == name {
+			out = append(out, p.text())
+		}
+	}
+	return out
+}
+
+// elsewhere is the value of a property whose text stands in its remarks.
+const elsewhere = "see-remarks"
+
+func (p property) text() string {
+	if p.Value == elsewhere && p.Remarks != "" {
+		return p.Remarks
+	}
+	return p.Value
+}
+
+var fits = regexp.MustCompile(`^\S(.*\S)?$`)
+
+func prop(name, value string) property {
+	p := property{Name: name, NS: namespace, Value: value}
+	if !fits.MatchString(value) {
+		p.Value, p.Remarks = elsewhere, value
+	}
+	return p
+}
+
+// some is a property where there is a value.
+func some(props []property, name, value string) []property {
+	if value == "" {
+		return props
+	}
+	return append(props, prop(name, value))
+}
+
+func each(props []property, name string, values []string) []property {
+	for _, v := range values {
+		props = append(props, prop(name, v))
+	}
+	return props
+}
+
+// prose is what a part says, with the parts in it.
+func (p *part) prose() string {
+	var b strings.Builder
+	p.say(&b, 0)
+	return strings.TrimSpace(b.String())
+}
+
+func (p *part) say(b *strings.Builder, depth int) {
+	if p.Prose != "" {
+		if label := get(p.Props, "label"); label != "" && depth > 0 {
+			b.WriteString(label + " ")
+		}
+		b.WriteString(p.Prose + "\n")
+	}
+	for i := range p.Parts {
+		p.Parts[i].say(b, depth+1)
+	}
+}
+
+// extend is a copy of a catalog to lay something onto.
+func extend(base *catalog.Source) *catalog.Source {
+	out := *base
+	out.Frameworks = append([]catalog.Framework(nil), base.Frameworks...)
+	out.Mappings = append([]catalog.Mapping(nil), base.Mappings...)
+	out.Label, out.Warnings = "", nil // a label of its own is for whoever asks to say
+	return &out
+}

@@ -1,0 +1,176 @@
+package shelf
+
+import (
+	"context"
+	"errors"
+
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// maxOwn is how many catalogs with an organization's additions are held in memory.
+const maxOwn = 8
+
+// ownKey names a catalog version as an organization sees it.
+type ownKey struct {
+	version, organization string
+	revision              int
+}
+
+// ownCatalog is such a catalog, with what its additions name and it lacks.
+type ownCatalog struct {
+	snap    *catalog.Snapshot
+	missing map[string][]string
+}
+
+// ownCatalogs are those used last, the latest at the end. The shelf's lock guards them.
+type ownCatalogs struct {
+	order []ownKey
+	of    map[ownKey]ownCatalog
+}
+
+func (o *ownCatalogs) get(k ownKey) (ownCatalog, bool) {
+	c, ok := o.of[k]
+	return c, ok
+}
+
+func (o *ownCatalogs) put(k ownKey, c ownCatalog) {
+	if o.of == nil {
+		o.of = map[ownKey]ownCatalog{}
+	}
+	if _, there := o.of[k]; !there {
+		o.order = append(o.order, k)
+	}
+	o.of[k] = c
+	for len(o.order) > maxOwn {
+		delete(o.of, o.order[0])
+		o.order = o.order[1:]
+	}
+}
+
+// For is a catalog version with what an organization added in one revision; revision 0
+// is without.
+func (s *Service) For(ctx context.Context, organization, version string, revision int) (*catalog.Snapshot, error) {
+	base, err := s.Snapshot(ctx, version)
+	if err != nil || revision == 0 || organization == "" {
+		return base, err
+	}
+	own, err := s.own(ctx, base, organization, revision)
+	return own.snap, err
+}
+
+// Newest is a catalog version with the newest of what an organization added, and that revision.
+func (s *Service) Newest(ctx context.Context, organization, version string) (*catalog.Snapshot, int, error) {
+	revision, err := s.head(ctx, organization)
+	if err != nil {
+		return nil, 0, err
+	}
+	snap, err := s.For(ctx, organization, version, revision)
+	return snap, revision, err
+}
+
+// view is the catalog as the caller sees it.
+func (s *Service) view(ctx context.Context, by api.Caller, version string) (*catalog.Snapshot, error) {
+	snap, _, err := s.Newest(ctx, by.OrganizationID, version)
+	return snap, err
+}
+
+// head is the newest revision of an organization; 0 where it added nothing.
+func (s *Service) head(ctx context.Context, organization string) (revision int, err error) {
+	if organization == "" {
+		return 0, nil
+	}
+	at, known := s.db.Changes(store.CustomHeads)
+	if kept, ok := s.headAt(organization, at); known && ok {
+		return kept, nil
+	}
+	if known {
+		defer func() {
+			if err == nil {
+				s.keepHead(organization, at, revision)
+			}
+		}()
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		h, err := store.CustomHeads.Get(tx, organization, "head")
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		revision = h.Revision
+		return err
+	})
+	return revision, err
+}
+
+// maxHeads bounds how many organizations' newest revisions are kept in memory.
+const maxHeads = 10_000
+
+// headAt is the newest revision as of a number of changes, where it is known.
+func (s *Service) headAt(organization string, at uint64) (revision int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.headsAt != at {
+		return 0, false
+	}
+	revision, ok = s.heads[organization]
+	return revision, ok
+}
+
+func (s *Service) keepHead(organization string, at uint64, revision int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.headsAt > at: // it is older than what is kept
+		return
+	case s.headsAt < at || s.heads == nil || len(s.heads) >= maxHeads:
+		s.heads, s.headsAt = map[string]int{}, at
+	}
+	s.heads[organization] = revision
+}
+
+// own joins a catalog with a revision, or gives what was joined before.
+func (s *Service) own(ctx context.Context, base *catalog.Snapshot, organization string, revision int) (ownCatalog, error) {
+	k := ownKey{base.Version().ID, organization, revision}
+	s.mu.Lock()
+	c, ok := s.owns.get(k)
+	s.mu.Unlock()
+	if ok {
+		return c, nil
+	}
+	rec, err := s.customCatalog(ctx, organization, revision)
+	if err != nil {
+		return c, err
+	}
+	if c.snap, c.missing, err = base.With(bodies(&rec)); err != nil {
+		return c, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owns.put(k, c)
+	return c, nil
+}
+
+// customCatalog is one revision as it is kept; empty for revision 0.
+func (s *Service) customCatalog(ctx context.Context, organization string, revision int) (rec store.CustomCatalog, err error) {
+	rec.OrganizationID = organization
+	if revision == 0 {
+		return rec, nil
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		rec, err = store.CustomCatalogs.Get(tx, organization, int64(revision))
+		return err
+	})
+	return rec, err
+}
+
+func bodies(rec *store.CustomCatalog) *catalog.Custom {
+	out := &catalog.Custom{OrganizationID: rec.OrganizationID, Revision: rec.Revision}
+	for i := range rec.Frameworks {
+		out.Frameworks = append(out.Frameworks, rec.Frameworks[i].CustomFrameworkBody)
+	}
+	for i := range rec.Controls {
+		out.Controls = append(out.Controls, rec.Controls[i].CustomControlBody)
+	}
+	return out
+}

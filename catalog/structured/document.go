@@ -1,0 +1,145 @@
+// Package structured reads and writes a whole catalog as one JSON document, in the
+// service's own form (schema.json, explained in docs/your-own-catalog.md). What is
+// written and read again is the same catalog.
+//
+// A document is hostile input: it is looked through for what no reader should meet,
+// then held against the schema, then against itself. It is taken whole or refused with
+// the place of what is wrong. The package knows no store and makes no text of its own.
+package structured
+
+// The format's name and number, as a document says them.
+const (
+	Format        = "service-catalog"
+	FormatVersion = 1
+)
+
+// document is the JSON form. Order is kept: domains, controls and frameworks are listed
+// as the catalog lists them.
+type document struct {
+	Format        string `json:"format"`
+	FormatVersion int    `json:"format_version"`
+	Label         string `json:"label"`
+	// Origin tells where the catalog came from; it is not read again, but for the mark of the starter.
+	Origin     *origin     `json:"origin,omitempty"`
+	Domains    []domain    `json:"domains"`
+	Evidence   []evidence  `json:"evidence_requests,omitempty"`
+	Risks      []hazard    `json:"risks,omitempty"`
+	Threats    []hazard    `json:"threats,omitempty"`
+	Principles []principle `json:"principles,omitempty"`
+	Frameworks []framework `json:"frameworks"`
+	Controls   []control   `json:"controls"`
+}
+
+type origin struct {
+	Filename  string `json:"filename,omitempty"`
+	SHA256    string `json:"sha256,omitempty"`
+	IsStarter bool   `json:"is_starter,omitempty"`
+}
+
+type domain struct {
+	Code      string `json:"code"`
+	Name      string `json:"name"`
+	Principle string `json:"principle,omitempty"`
+	Intent    string `json:"intent,omitempty"`
+}
+
+// evidence is an evidence request; controls name it by ID, which means nothing else.
+type evidence struct {
+	ID          string `json:"id"`
+	Code        string `json:"code,omitempty"`
+	Area        string `json:"area,omitempty"`
+	Artifact    string `json:"artifact"`
+	Description string `json:"description,omitempty"`
+}
+
+type hazard struct {
+	Code        string `json:"code"`
+	Group       string `json:"group,omitempty"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	CSFFunction string `json:"csf_function,omitempty"`
+}
+
+type principle struct {
+	Number      string   `json:"number"`
+	Name        string   `json:"name,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Controls    []string `json:"controls,omitempty"`
+}
+
+type framework struct {
+	Code         string        `json:"code"`
+	Name         string        `json:"name"`
+	Publisher    string        `json:"publisher,omitempty"`
+	Jurisdiction string        `json:"jurisdiction,omitempty"`
+	Title        string        `json:"title,omitempty"`
+	SourceURL    string        `json:"source_url,omitempty"`
+	Column       string        `json:"column,omitempty"`
+	Aliases      []string      `json:"aliases,omitempty"`
+	Includes     []string      `json:"includes,omitempty"`
+	Requirements []requirement `json:"requirements"`
+}
+
+type requirement struct {
+	Code  string `json:"code"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+type control struct {
+	Code          string            `json:"code"`
+	Title         string            `json:"title"`
+	Description   string            `json:"description,omitempty"`
+	Question      string            `json:"question,omitempty"`
+	Weight        *int              `json:"weight,omitempty"`
+	Applicability []string          `json:"applicability,omitempty"`
+	CSFFunction   string            `json:"csf_function,omitempty"`
+	Cadence       string            `json:"cadence,omitempty"`
+	Evidence      []string          `json:"evidence_requests,omitempty"`
+	Solutions     []named           `json:"solutions,omitempty"`
+	Maturity      map[string]string `json:"maturity,omitempty"`
+	Risks         []string          `json:"risks,omitempty"`
+	Threats       []string          `json:"threats,omitempty"`
+	Objectives    []objective       `json:"assessment_objectives,omitempty"`
+	Compensating  []compensating    `json:"compensating_controls,omitempty"`
+	Baselines     []string          `json:"baselines,omitempty"`
+	SCRMTiers     []string          `json:"scrm_tiers,omitempty"`
+	Traits        []string          `json:"traits,omitempty"`
+	Tags          []string          `json:"tags,omitempty"`
+	Errata        []string          `json:"errata,omitempty"`
+	Extra         []named           `json:"extra,omitempty"`
+	// Mappings are requirement codes by framework code.
+	Mappings map[string][]string `json:"mappings,omitempty"`
+	// Relations are mappings of which the source says more.
+	Relations []relation `json:"relations,omitempty"`
+}
+
+// named is a text with the name of its size or column; a list keeps their order.
+type named struct {
+	Name string `json:"name"`
+	Text string `json:"text,omitempty"`
+}
+
+type objective struct {
+	Code          string   `json:"code,omitempty"`
+	Text          string   `json:"text"`
+	Rigor         int      `json:"rigor,omitempty"`
+	Applicability []string `json:"applicability,omitempty"`
+	Origins       []string `json:"origins,omitempty"`
+}
+
+type compensating struct {
+	Control       string `json:"control_code"`
+	Name          string `json:"name,omitempty"`
+	Justification string `json:"justification,omitempty"`
+}
+
+type relation struct {
+	Framework    string `json:"framework"`
+	Requirement  string `json:"requirement"`
+	Relationship string `json:"relationship,omitempty"`
+	Strength     *int   `json:"strength,omitempty"`
+	Rationale    string `json:"rationale,omitempty"`
+	Source       string `json:"source,omitempty"`
+	IsOfficial   bool   `json:"is_official,omitempty"`
+}

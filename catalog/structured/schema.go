@@ -1,0 +1,61 @@
+package structured
+
+import (
+	"bytes"
+	_ "embed" // the schema
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+//go:embed schema.json
+var schemaJSON []byte
+
+// Schema is the JSON Schema of the format, to be shown and used elsewhere.
+func Schema() []byte { return bytes.Clone(schemaJSON) }
+
+var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaJSON))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("schema.json")
+})
+
+// conforms holds a document, in the form that Unmarshal gives, against the schema.
+func conforms(doc any) error {
+	schema, err := compiled()
+	if err != nil {
+		return fmt.Errorf("the schema of the format is broken: %w", err)
+	}
+	return Misfit(schema.Validate(doc))
+}
+
+// Misfit gives what a schema says against a document as the first place that is wrong;
+// nil for nil.
+func Misfit(err error) error {
+	var v *jsonschema.ValidationError
+	if !errors.As(err, &v) {
+		return err
+	}
+	words := message.NewPrinter(language.English)
+	more := 0
+	first := v
+	for len(first.Causes) > 0 {
+		more += len(first.Causes) - 1
+		first = first.Causes[0]
+	}
+	said := shorten(first.ErrorKind.LocalizedString(words))
+	if more > 0 {
+		said += fmt.Sprintf(" (and %d more)", more)
+	}
+	return &PlaceError{Place: Place(first.InstanceLocation), Message: said}
+}

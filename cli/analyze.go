@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) analyze() *cobra.Command {
+	return group(&cobra.Command{Use: "analyze", Short: "Ask one of the seven specialised analyses",
+		Long: `Answers seven questions at once, by rules or by the model in use (service model status).
+Each answer names the run that can be read with service agent steps. It is a draft: a
+person judges it.
+
+--file reads the long text from a file, - from stdin. --batch reads one JSON object a
+line, with the fields of the operation's body, and answers one line each.`,
+		Example: "  service analyze evidence --requirement 'Backups are restored as a test.' --file evidence.txt\n  service analyze incident --module vpn --file auth.log"},
+		analyzing(a, api.EvaluateEvidence, "evidence", "Judge evidence against a requirement", []field{{"requirement", "controlRequirement", "what is asked for"}, {"evidence", "evidenceDescription", "what there is"}},
+			"  service analyze evidence --requirement 'Laptops are encrypted.' --evidence 'All laptops use BitLocker.'",
+			func(in *api.EvaluateEvidenceInput) any { return &in.Body }),
+		analyzing(a, api.TriageIncident, "incident", "Tell an incident from a false alarm", []field{{"module", "systemModuleName", "the system that the log is of"}, {"logs", "rawLogsExcerpt", "lines of the log"}},
+			"  service analyze incident --module vpn --file auth.log",
+			func(in *api.TriageIncidentInput) any { return &in.Body }),
+		analyzing(a, api.TranslateRisk, "risk", "Say a technical risk in a board's words", []field{{"category", "riskCategory", "security, privacy, compliance or architecture"}, {"context", "businessContext", "what the business does"}, {"risk", "technicalRiskDescription", "the risk"}},
+			"  service analyze risk --category security --risk 'Backups were never restored.'",
+			func(in *api.TranslateRiskInput) any { return &in.Body }),
+		analyzing(a, api.ScanVendorContract, "vendor", "Find data-protection gaps in a contract", []field{{"vendor", "vendorName", "the vendor"}, {"contract", "contractExcerpt", "text of the contract"}},
+			"  service analyze vendor --vendor Cloudhost --file dpa.txt",
+			func(in *api.ScanVendorContractInput) any { return &in.Body }),
+		analyzing(a, api.ArchitectRemediation, "remediation", "Turn a failed evaluation into a plan", []field{{"architecture", "systemArchitectureDescription", "the systems concerned"}, {"evaluation", "evidenceContext", "what analyze evidence answered, as JSON"}},
+			"  service analyze evidence --requirement 'Data is encrypted.' --evidence 'Not yet.' -o json > gap.json\n  service analyze remediation --architecture 'AWS, RDS' --file gap.json",
+			func(in *api.ArchitectRemediationInput) any { return &in.Body }),
+		analyzing(a, api.AnalyzeRoPA, "ropa", "Say what a processing of personal data asks for", []field{{"text", "text", "the description of the processing"}},
+			"  service analyze ropa --text 'Payroll of 120 employees with bank accounts.'",
+			func(in *api.AnalyzeRoPAInput) any { return &in.Body }),
+		analyzing(a, api.AssessDPIA, "dpia", "Assess the risk that remains in a project", []field{{"ropa", "ropaContext", "what analyze ropa answered, as JSON"}, {"project", "projectDescription", "the description of the project"}},
+			"  service analyze dpia --project 'A newsletter with consent, encrypted, deleted after two years.'",
+			func(in *api.AssessDPIAInput) any { return &in.Body }),
+	)
+}
+
+// field is a part of an analysis' body: its flag, its name there, and what it is. The
+// last of a list is the long one, which --file reads.
+type field struct{ flag, name, usage string }
+
+// maxAsked bounds what is read of one file; the server takes a little less.
+const maxAsked = 1 << 20
+
+// analyzing is the command of one analysis.
+func analyzing[I, O any](a *app, op api.Op[I, O], name, short string, fields []field, example string, body func(*I) any) *cobra.Command {
+	values := make([]string, len(fields))
+	var file, batch string
+	cmd := &cobra.Command{Use: name, Short: short, Args: takes(0, 0), Long: short + ". Give the texts as flags, the longest with --file,\nor many cases with --batch.", Example: example,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if batch != "" {
+				return a.analyzeBatch(cmd.Context(), batch, func(ctx context.Context, line []byte) (any, error) {
+					return asked(ctx, a, op, line, body)
+				})
+			}
+			if file != "" {
+				text, err := a.wholeFile(file)
+				if err != nil {
+					return err
+				}
+				values[len(values)-1] = text
+			}
+			line, err := bodyOf(fields, values)
+			if err != nil {
+				return err
+			}
+			out, err := asked(cmd.Context(), a, op, line, body)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(out, func(p *print.Page) { flatPage(p, reflect.ValueOf(out).Elem()) })
+		}}
+	for i, f := range fields {
+		cmd.Flags().StringVar(&values[i], f.flag, "", f.usage)
+	}
+	cmd.Flags().StringVar(&file, "file", "", "read --"+fields[len(fields)-1].flag+" from this file; - for stdin")
+	cmd.Flags().StringVar(&batch, "batch", "", "ask for each line of this JSONL file; - for stdin")
+	cmd.MarkFlagsMutuallyExclusive("file", "batch")
+	cmd.MarkFlagsMutuallyExclusive("file", fields[len(fields)-1].flag)
+	return cmd
+}
+
+// bodyOf is the JSON of what the flags say. Names that end in Context hold JSON themselves, where they hold an object.
+func bodyOf(fields []field, values []string) ([]byte, error) {
+	m := map[string]any{}
+	for i, f := range fields {
+		switch {
+		case f.name != "evidenceContext" && f.name != "ropaContext":
+			m[f.name] = values[i]
+		case values[i] != "":
+			if !json.Valid([]byte(values[i])) {
+				return nil, usage("--%s is no JSON; it is what the other analysis answers with -o json", f.flag)
+			}
+			m[f.name] = json.RawMessage(values[i])
+		}
+	}
+	return json.Marshal(m)
+}
+
+// asked decodes a body, strictly, and asks.
+func asked[I, O any](ctx context.Context, a *app, op api.Op[I, O], line []byte, body func(*I) any) (*O, error) {
+	var in I
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(body(&in)); err != nil {
+		return nil, usage("it is no body of %s: %w", op.ID, err)
+	}
+	return call(ctx, a, op, &in)
+}
+
+func (a *app) wholeFile(path string) (string, error) {
+	from := a.Stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", stopped("%s can't be read: %w", path, reason(err))
+		}
+		defer f.Close()
+		from = f
+	}
+	b, err := io.ReadAll(io.LimitReader(from, maxAsked+1))
+	switch {
+	case err != nil:
+		return "", stopped("%s can't be read: %w", path, reason(err))
+	case len(b) > maxAsked:
+		return "", usage("%s is longer than %s; give the part that matters", path, size(maxAsked))
+	case bytes.IndexByte(b, 0) >= 0:
+		return "", usage("%s is no text", path)
+	}
+	return strings.ToValidUTF8(string(b), "�"), nil
+}
+
+// analyzeBatch asks for each line, and answers one each, in order. A line that fails is
+// answered with its error; then the command fails too.
+func (a *app) analyzeBatch(ctx context.Context, path string, ask func(context.Context, []byte) (any, error)) error {
+	from := a.Stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return stopped("%s can't be read: %w", path, reason(err))
+		}
+		defer f.Close()
+		from = f
+	}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 2*maxAsked)
+	to := json.NewEncoder(a.Stdout)
+	to.SetEscapeHTML(false)
+	n, failed := 0, 0
+	for lines.Scan() {
+		n++
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		out, err := ask(ctx, line)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			failed++
+			out = map[string]any{"line": n, "error": err.Error()}
+		}
+		if err := to.Encode(out); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			return usage("line %d of %s is too long", n+1, path)
+		}
+		return stopped("%s can't be read: %w", path, reason(err))
+	}
+	if failed > 0 {
+		return stopped("%s of %d could not be answered", count(failed, "line", "lines"), n)
+	}
+	return nil
+}
+
+// flatPage prints a flat object for people: what is short first, lists after.
+func flatPage(p *print.Page, v reflect.Value) {
+	var short []print.Field
+	var lists []reflect.StructField
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Anonymous || !f.IsExported() {
+			continue
+		}
+		x := v.FieldByIndex(f.Index)
+		if x.Kind() == reflect.Slice {
+			lists = append(lists, f)
+			continue
+		}
+		short = append(short, print.Field{Name: plain(jsonName(f)), Value: fmt.Sprint(x.Interface())})
+	}
+	p.Fields(short...)
+	for _, f := range lists {
+		x := v.FieldByIndex(f.Index)
+		if x.Len() == 0 {
+			continue
+		}
+		p.Title("%s", capital(plain(jsonName(f))))
+		for i := range x.Len() {
+			if c, ok := x.Index(i).Interface().(api.RequiredControl); ok {
+				p.Item(0, "%s  %s: %s", c.ControlID, c.Name, c.Reason)
+				continue
+			}
+			p.Item(0, "%v", x.Index(i).Interface())
+		}
+	}
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) key() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "key", Short: "API keys: credentials for scripts and machines",
+		Long: `An API key belongs to the person who made it and to one organization. It may what its
+scopes say and never more than that person. Scopes are permissions, as assessment:read;
+* is all but approval:decide and apikey:write, which must be named.`,
+		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key list\n  service key rotate ci --grace 24h > key.txt\n  service key revoke ci --yes",
+	}, a.keyList(), a.keyCreate(), a.keyRotate(), a.keyRevoke())
+}
+
+func (a *app) keys(ctx context.Context) (*api.List[api.APIKey], error) {
+	return collect(ctx, 0, "", func(p api.Paging) (*api.List[api.APIKey], error) { return call(ctx, a, api.ListAPIKeys, &p) })
+}
+
+func (a *app) keyList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the API keys, without their secrets", Args: takes(0, 0), Long: "Lists the organization's API keys, revoked and expired ones too.", Example: "  service key list\n  service key list --jq '.data[] | select(.status == \"active\") | .name'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := a.keys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, k := range all.Data {
+					rows = append(rows, []string{k.Name, k.Status, strings.Join(k.Scopes, ", "), momentOf(k.LastUsedAt), momentOf(k.ExpiresAt), k.MaskedKey, k.ID})
+				}
+				p.Table([]print.Column{{Title: "key", Keep: true}, {Title: "status", Keep: true}, {Title: "scopes"}, {Title: "last used", Spare: true}, {Title: "expires", Spare: true},
+					{Title: "secret", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
+				a.none(p, len(rows), "There is no API key yet; `%s` makes one.", a.command("key create NAME --scope '*'"))
+			})
+		},
+	}
+}
+
+// printKey prints a key's secret: alone on stdout, so that it can be put away unseen.
+func (a *app) printKey(k *api.NewAPIKey, words string) error {
+	if !a.out.ForPeople() {
+		return a.out.Record(k)
+	}
+	a.say("%s The secret is shown this once; put it where the program finds it, as SERVICE_TOKEN.", words)
+	return a.out.Page(func(p *print.Page) { p.Text("%s", k.Key) })
+}
+
+func (a *app) keyCreate() *cobra.Command {
+	var scopes []string
+	var expires string
+	cmd := &cobra.Command{
+		Use: "create NAME --scope SCOPE", Short: "Make an API key; its secret is printed once", Args: takes(1, 1),
+		Long: `Makes an API key of yours in the organization that commands act in, and prints its
+secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` lists yours.`,
+		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key create reader --scope assessment:read,report:read\n  service key create approver --scope approval:decide --scope approval:read --expires 2027-06-30",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(scopes) == 0 {
+				return advise(usage("a key needs at least one scope"), "as --scope assessment:read, or --scope '*' for all but approving and making keys")
+			}
+			in := &api.CreateAPIKeyInput{}
+			in.Body.Name, in.Body.Scopes = args[0], scopes
+			if expires != "" {
+				end, err := endOf(expires, a.Clock())
+				if err != nil {
+					return err
+				}
+				in.Body.ExpiresAt = &end
+			}
+			made, err := call(cmd.Context(), a, api.CreateAPIKey, in)
+			if err != nil {
+				return err
+			}
+			return a.printKey(made, fmt.Sprintf("The key %q may %s.", made.Name, strings.Join(made.Scopes, ", ")))
+		},
+	}
+	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "what it may: a permission as assessment:read, or *; repeat for several")
+	cmd.Flags().StringVar(&expires, "expires", "", "when it ends: a day as 2027-06-30, or in how long, as 90d or 12h (default: never)")
+	return cmd
+}
+
+// spanOf reads a length of time: 12h, 30m, or days as 90d.
+func spanOf(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	} else if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, usage("%q is no length of time; write it as 90d or 12h", s)
+}
+
+// endOf reads an end: a day, which is good until it is over, or how long from now.
+func endOf(s string, now time.Time) (time.Time, error) {
+	if t, err := time.Parse(time.DateOnly, s); err == nil {
+		return t.Add(24 * time.Hour), nil
+	}
+	d, err := spanOf(s)
+	if err != nil {
+		return time.Time{}, usage("%q is neither a day nor a length of time; write it as 2027-06-30, 90d or 12h", s)
+	}
+	return now.UTC().Add(d).Truncate(time.Second), nil
+}
+
+// keyNamed finds a key by id, or a key in use by name.
+func (a *app) keyNamed(ctx context.Context, word string) (*api.APIKey, error) {
+	all, err := a.keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var named []*api.APIKey
+	for i := range all.Data {
+		k := &all.Data[i]
+		if k.ID == word {
+			return k, nil
+		}
+		if strings.EqualFold(k.Name, word) && k.Status == "active" {
+			named = append(named, k)
+		}
+	}
+	switch len(named) {
+	case 1:
+		return named[0], nil
+	case 0:
+		return nil, advise(stopped("there is no active API key with the id or name %q", word), "`%s` lists them", a.command("key list"))
+	}
+	return nil, advise(usage("%d keys have the name %q", len(named), word), "name one by its id; `%s` lists them", a.command("key list"))
+}
+
+func (a *app) keyRotate() *cobra.Command {
+	var grace string
+	cmd := &cobra.Command{
+		Use: "rotate KEY", Short: "Give a key a new secret, printed once", Args: takes(1, 1),
+		Long: `Gives a key, named by id or name, a new secret and prints it to stdout, this once. The
+old secret ends at once, or with --grace after that time, of up to seven days.`,
+		Example: "  service key rotate ci > key.txt\n  service key rotate ci --grace 24h > key.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			seconds := 0
+			if grace != "" {
+				d, err := spanOf(grace)
+				if err != nil {
+					return err
+				}
+				seconds = int(d.Seconds())
+			}
+			k, err := a.keyNamed(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			in := &api.RotateAPIKeyInput{APIKeyInput: api.APIKeyInput{KeyID: k.ID}}
+			in.Body = &struct {
+				GraceSeconds int `json:"grace_seconds,omitempty" minimum:"0" maximum:"604800"`
+			}{seconds}
+			made, err := call(cmd.Context(), a, api.RotateAPIKey, in)
+			if err != nil {
+				return err
+			}
+			old := "The old secret has ended."
+			if seconds > 0 {
+				old = "The old secret goes on for " + grace + "."
+			}
+			return a.printKey(made, old)
+		},
+	}
+	cmd.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on, as 24h (default: not at all)")
+	return cmd
+}
+
+func (a *app) keyRevoke() *cobra.Command {
+	var sure bool
+	cmd := &cobra.Command{
+		Use: "revoke KEY", Short: "End a key at once", Args: takes(1, 1),
+		Long: "Ends a key, named by id or name. What uses it fails from then on; that can't be undone.", Example: "  service key revoke ci --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := a.keyNamed(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(sure, fmt.Sprintf("end the key %q for good", k.Name)); err != nil {
+				return err
+			}
+			if _, err := call(cmd.Context(), a, api.RevokeAPIKey, &api.APIKeyInput{KeyID: k.ID}); err != nil {
+				return err
+			}
+			k.Status = "revoked"
+			return a.out.Print(k, func(p *print.Page) { p.Text("The key %q is revoked.", k.Name) })
+		},
+	}
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	return cmd
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// sendCatalog imports a catalog file: a workbook, or JSON, which its first character tells.
+func (a *app) sendCatalog(ctx context.Context, f *os.File, label, aliases string, dry bool) (*api.ImportRun, error) {
+	name := filepath.Base(f.Name())
+	r := bufio.NewReader(f)
+	if !beginsJSON(r) {
+		op := api.ImportWorkbook
+		if dry {
+			op = api.DryRunWorkbook
+		}
+		return call(ctx, a, op, &api.ImportWorkbookInput{File: api.UploadFile{Filename: name, Content: r}, Label: label, Aliases: aliases})
+	}
+	limit := api.ImportStructured.MaxBody
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, stopped("%s can't be read: %w", f.Name(), reason(err))
+	}
+	if int64(len(data)) > limit {
+		return nil, stopped("%s is over the limit of %s", f.Name(), size(limit))
+	}
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	if err := soundJSON(data); err != nil {
+		return nil, advise(stopped("%s is no JSON: %w", f.Name(), err), "`%s` writes a catalog in the form that is taken", a.command("catalog export"))
+	}
+	return call(ctx, a, api.ImportStructured, &api.ImportSourceInput{Body: api.ImportSource{Label: label, Filename: name, DryRun: dry, Source: data}})
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// beginsJSON tells whether a file's first character opens an object.
+func beginsJSON(r *bufio.Reader) bool {
+	head, _ := r.Peek(512)
+	head = bytes.TrimLeftFunc(bytes.TrimPrefix(head, byteOrderMark), unicode.IsSpace)
+	return len(head) > 0 && head[0] == '{'
+}
+
+func (a *app) catalogExport(version *string) *cobra.Command {
+	var format, out string
+	var force bool
+	cmd := &cobra.Command{
+		Use: "export", Short: "Save a catalog version as JSON", Args: takes(0, 0),
+		Long: `Saves a catalog version as a JSON file that ` + "`catalog import`" + ` takes again: in the service's
+own format, or as an OSCAL catalog. A catalog that was imported from the SCF holds its
+text; who may have it, its licence says.`,
+		Example: "  service catalog export --out catalog.json\n  service catalog export --format oscal --version 2026.1.1",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("format", format, []string{api.FormatService, api.FormatOSCAL}); err != nil {
+				return err
+			}
+			ref := *version
+			if ref == "" {
+				v, err := call(cmd.Context(), a, api.GetLatestVersion, &api.None{})
+				if err != nil {
+					return err
+				}
+				ref = v.ID
+			}
+			f, err := call(cmd.Context(), a, api.ExportCatalog, &api.ExportCatalogInput{VersionInput: api.VersionInput{SCFVersionID: ref}, Format: format})
+			if err != nil {
+				return err
+			}
+			return a.saveFile(f, nameFor(out, f.Filename, "catalog.json"), force)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", api.FormatService, "service or oscal")
+	cmd.Flags().StringVar(&out, "out", "", "the file; - for stdout (default: named after the version)")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	return cmd
+}
+
+// soundJSON is what keeps a file from being sent as JSON, with its line.
+func soundJSON(data []byte) error {
+	var whole json.RawMessage
+	err := json.Unmarshal(data, &whole)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:max(1, syntax.Offset)-1], []byte("\n")), err)
+	}
+	return err
+}

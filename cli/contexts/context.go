@@ -1,0 +1,122 @@
+// Package contexts keeps the servers a person works with: where each is, as whom and
+// in which organization, and which one commands mean. Their secrets are kept apart,
+// in the keyring of the operating system where there is one that answers, else in a
+// file of their owner alone.
+//
+// It talks to no server, prints nothing, and never puts a secret where a context,
+// an error or a log could show it.
+package contexts
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Local is the name that stands for the data folder of this machine; no context has it.
+const Local = "local"
+
+// Credential says what kind of secret a context has.
+type Credential string
+
+// The kinds of credential.
+const (
+	Session Credential = "session"
+	Key     Credential = "key"
+)
+
+// Keeper says where a secret is.
+type Keeper string
+
+// Where secrets are; InNone where a person has signed out.
+const (
+	InNone    Keeper = ""
+	InKeyring Keeper = "keyring"
+	InFile    Keeper = "file"
+)
+
+// Context is a server with who a person is there. It holds no secret.
+type Context struct {
+	Name string `yaml:"name" json:"name"`
+	// Server is its address, https://…, without a slash at the end.
+	Server string `yaml:"server" json:"server"`
+	// OrganizationID is the organization commands act in; empty for the one the server takes.
+	OrganizationID string `yaml:"organization_id,omitempty" json:"organization_id"`
+	Organization   string `yaml:"organization,omitempty" json:"organization"`
+	// User is the person's e-mail address.
+	User       string     `yaml:"user,omitempty" json:"user"`
+	Credential Credential `yaml:"credential" json:"credential"`
+	KeptIn     Keeper     `yaml:"kept_in,omitempty" json:"kept_in"`
+	// ExpiresAt is when the credential ends, where that is known.
+	ExpiresAt *time.Time `yaml:"expires_at,omitempty" json:"expires_at"`
+	// CA is the file of a private certificate authority that the server's certificate is from.
+	CA string `yaml:"ca,omitempty" json:"ca"`
+	// InsecureHTTP: the person has agreed to http:// over the network.
+	InsecureHTTP bool `yaml:"insecure_http,omitempty" json:"insecure_http"`
+}
+
+// SignedIn tells whether there is a secret. Whether it is still good, the server knows.
+func (c *Context) SignedIn() bool { return c.KeptIn != InNone }
+
+// Book is all contexts, and the name of the one commands mean: Local for the data
+// folder, empty where nothing was chosen yet.
+type Book struct {
+	Current  string    `yaml:"current,omitempty"`
+	Contexts []Context `yaml:"contexts"`
+}
+
+// Find is the context of that name, upper and lower case being the same; nil for none.
+func (b *Book) Find(name string) *Context {
+	for i := range b.Contexts {
+		if strings.EqualFold(b.Contexts[i].Name, name) {
+			return &b.Contexts[i]
+		}
+	}
+	return nil
+}
+
+// Names are those of all contexts.
+func (b *Book) Names() []string {
+	out := make([]string, len(b.Contexts))
+	for i := range out {
+		out[i] = b.Contexts[i].Name
+	}
+	return out
+}
+
+// Put adds a context, or replaces the one of its name, and returns where it stands.
+func (b *Book) Put(c Context) *Context {
+	if old := b.Find(c.Name); old != nil {
+		*old = c
+		return old
+	}
+	b.Contexts = append(b.Contexts, c)
+	return &b.Contexts[len(b.Contexts)-1]
+}
+
+// Drop takes a context out; nothing is chosen any more where it was the current one.
+func (b *Book) Drop(name string) {
+	for i := range b.Contexts {
+		if strings.EqualFold(b.Contexts[i].Name, name) {
+			b.Contexts = append(b.Contexts[:i], b.Contexts[i+1:]...)
+			break
+		}
+	}
+	if strings.EqualFold(b.Current, name) {
+		b.Current = ""
+	}
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
+
+// CheckName refuses what can't be the name of a context.
+func CheckName(name string) error {
+	switch {
+	case strings.EqualFold(name, Local):
+		return fmt.Errorf("%q stands for the data folder of this machine; choose another name", name)
+	case !namePattern.MatchString(name):
+		return fmt.Errorf("%q can't be a context's name; take up to 100 letters, digits and . _ - : @, without spaces", name)
+	}
+	return nil
+}

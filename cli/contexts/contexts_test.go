@@ -1,0 +1,252 @@
+package contexts
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeRing is a keyring in memory; broken, it does not answer.
+type fakeRing struct {
+	mu      sync.Mutex
+	secrets map[string]string
+	broken  bool
+}
+
+func newRing() *fakeRing { return &fakeRing{secrets: map[string]string{}} }
+
+func (r *fakeRing) Set(account, secret string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken {
+		return errSilent
+	}
+	r.secrets[account] = secret
+	return nil
+}
+
+func (r *fakeRing) Get(account string) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken {
+		return "", errSilent
+	}
+	if s, ok := r.secrets[account]; ok {
+		return s, nil
+	}
+	return "", ErrNoSecret
+}
+
+func (r *fakeRing) Delete(account string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.secrets[account]; !ok {
+		return ErrNoSecret
+	}
+	delete(r.secrets, account)
+	return nil
+}
+
+func newStore(t *testing.T, ring Ring) (*Store, *[]string) {
+	t.Helper()
+	var said []string
+	return New(filepath.Join(t.TempDir(), "service"), ring, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }), &said
+}
+
+func work() Context {
+	end := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
+	return Context{Name: "work", Server: "https://grc.acme.example", OrganizationID: "o-1", Organization: "Acme", User: "ada@acme.example", Credential: Session, ExpiresAt: &end}
+}
+
+// secret must be found nowhere but where it is kept.
+const secret = "SECRET-4711"
+
+func keep(t *testing.T, s *Store, c Context) *Context {
+	t.Helper()
+	if err := s.Change(func(b *Book) error {
+		kept := b.Put(c)
+		b.Current = kept.Name
+		return s.Keep(kept, secret)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Read()
+	if err != nil || b.Find(c.Name) == nil {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	return b.Find(c.Name)
+}
+
+func TestSecretsAreKeptApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		ring *fakeRing
+		want Keeper
+	}{
+		"keyring":              {newRing(), InKeyring},
+		"no keyring":           {nil, InFile},
+		"keyring that is mute": {&fakeRing{broken: true}, InFile},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ring Ring
+			if c.ring != nil {
+				ring = c.ring
+			}
+			s, _ := newStore(t, ring)
+			got := keep(t, s, work())
+			if got.KeptIn != c.want || got.ExpiresAt.Year() != 2027 || got.Organization != "Acme" {
+				t.Errorf("read back as %+v", got)
+			}
+			text, err := os.ReadFile(s.Path())
+			if err != nil || strings.Contains(string(text), secret) || strings.Contains(fmt.Sprintf("%+v", got), secret) {
+				t.Errorf("the contexts hold the secret (%v):\n%s", err, text)
+			}
+			if found, err := s.Secret(got); err != nil || found != secret {
+				t.Errorf("the secret is %q, %v", found, err)
+			}
+			for _, path := range []string{s.Path(), s.secretFile(got)} {
+				if info, err := os.Stat(path); err == nil && info.Mode().Perm() != 0o600 {
+					t.Errorf("%s has the mode %v", path, info.Mode())
+				}
+			}
+			if err := s.Forget(got); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Secret(got); !errors.Is(err, ErrSignedOut) {
+				t.Errorf("forgotten, it answers %v", err)
+			}
+			if c.ring != nil && len(c.ring.secrets) > 0 {
+				t.Error("the keyring still has it")
+			}
+			if _, err := os.Stat(s.secretFile(got)); err == nil {
+				t.Error("the file is still there")
+			}
+		})
+	}
+}
+
+func TestSecretFilesOthersCanRead(t *testing.T) {
+	s, said := newStore(t, nil)
+	c := keep(t, s, work())
+	path := s.secretFile(c)
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Secret(c); err != nil || got != secret {
+		t.Errorf("%q, %v", got, err)
+	}
+	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 || len(*said) != 1 || strings.Contains((*said)[0], secret) {
+		t.Errorf("mode %v, said %q", info.Mode(), *said)
+	}
+	// A link could lead anywhere.
+	if err := errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Secret(c); err == nil || !strings.Contains(err.Error(), "no ordinary file") {
+		t.Errorf("a link gives %v", err)
+	}
+	for _, bad := range []string{"", "\x00", "two words", "line\nline"} {
+		if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, []byte(bad), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Secret(c); !errors.Is(err, ErrSignedOut) {
+			t.Errorf("%q is taken as the secret %q, %v", bad, got, err)
+		}
+	}
+}
+
+func TestBookIsReadStrictly(t *testing.T) {
+	for text, want := range map[string]string{
+		"currnt: x\n": `line 1, has a key "currnt"`,
+		"contexts:\n  - name: a\n    server: https://x\n    credential: key\n    tokn: x\n":                 `line 5, has a key "tokn"`,
+		"contexts:\n  - name: a\n    credential: key\n":                                                     "no server",
+		"contexts:\n  - {name: a, server: x, credential: key}\n  - {name: A, server: y, credential: key}\n": "stands twice",
+		"contexts:\n  - {name: local, server: x, credential: key}\n":                                        "stands for the data folder",
+		"contexts:\n  - {name: ../x, server: x, credential: key}\n":                                         "can't be a context's name",
+		"contexts:\n  - {name: a, server: x, credential: password}\n":                                       `no credential "password"`,
+		"contexts:\n  - {name: a, server: x, credential: key, kept_in: cloud}\n":                            `can't be kept in "cloud"`,
+		"contexts: 3\n":                       "does not hold contexts",
+		"- a\n":                               "does not hold contexts",
+		"a: [\n":                              "no YAML",
+		strings.Repeat("# long\n", maxBook/6): "larger than",
+	} {
+		s, _ := newStore(t, nil)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(s.Path()), 0o700), os.WriteFile(s.Path(), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Read(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q gives %v, want %q", text, err, want)
+		}
+	}
+	for _, fine := range []string{"", "# nothing yet\n", "current: local\n", "current: gone\ncontexts: []\n"} {
+		if _, err := parse("x", []byte(fine)); err != nil {
+			t.Errorf("%q: %v", fine, err)
+		}
+	}
+}
+
+// Many at once: nothing is lost.
+func TestChangesAtOnce(t *testing.T) {
+	s, _ := newStore(t, nil)
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			one := New(s.dir, nil, t.Logf)
+			c := work()
+			c.Name = fmt.Sprintf("context-%d", i)
+			if err := one.Change(func(b *Book) error { return one.Keep(b.Put(c), secret) }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if b, err := s.Read(); err != nil || len(b.Contexts) != 12 {
+		t.Errorf("%d contexts are left, %v", len(b.Contexts), err)
+	}
+}
+
+func TestFailedChangeChangesNothing(t *testing.T) {
+	s, _ := newStore(t, nil)
+	keep(t, s, work())
+	before, _ := os.ReadFile(s.Path())
+	for name, change := range map[string]func(*Book) error{
+		"refused": func(b *Book) error { b.Current = "x"; return errors.New("no") },
+		"invalid": func(b *Book) error { b.Contexts[0].Name = "a b"; return nil },
+	} {
+		if err := s.Change(change); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if after, _ := os.ReadFile(s.Path()); string(after) != string(before) {
+			t.Errorf("%s: it was written\n%s", name, after)
+		}
+	}
+}
+
+func TestWithinGivesUp(t *testing.T) {
+	never := make(chan struct{})
+	defer close(never)
+	if _, err := within(time.Millisecond, func() (string, error) { <-never; return "", nil }); !errors.Is(err, errSilent) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("current: work\ncontexts:\n  - name: work\n    server: https://x\n    credential: session\n    expires_at: 2027-01-02T03:04:05Z\n")
+	f.Add("contexts: &a\n  - *a\n")
+	f.Add("a: [\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := parse("contexts.yaml", []byte(text))
+		if err != nil {
+			return
+		}
+		for _, c := range b.Contexts {
+			if CheckName(c.Name) != nil || c.Server == "" {
+				t.Errorf("%q was taken: %+v", text, c)
+			}
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package contexts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// ErrSignedOut is the answer where a context has no secret.
+var ErrSignedOut = errors.New("not signed in")
+
+// account names a secret in the keyring.
+func account(c *Context) string { return strings.ToLower(c.Name) + " on " + c.Server }
+
+// secretFile is the file of a context's secret, where it is in one.
+func (s *Store) secretFile(c *Context) string {
+	return filepath.Join(s.dir, "secrets", url.QueryEscape(strings.ToLower(c.Name)))
+}
+
+// Keep keeps a context's secret and notes in c where it is: in the keyring where one
+// answers, else in a file.
+func (s *Store) Keep(c *Context, secret string) error {
+	before := *c
+	if s.ring != nil && s.ring.Set(account(c), secret) == nil {
+		c.KeptIn = InKeyring
+		if before.KeptIn != InKeyring {
+			_ = os.Remove(s.secretFile(c))
+		}
+		return nil
+	}
+	if err := s.makeDir(filepath.Join(s.dir, "secrets")); err != nil {
+		return err
+	}
+	if err := s.ownerOnly(filepath.Join(s.dir, "secrets")); err != nil {
+		return err
+	}
+	if err := s.replace(s.secretFile(c), []byte(secret+"\n")); err != nil {
+		return err
+	}
+	c.KeptIn = InFile
+	return nil
+}
+
+// maxSecret bounds the file of a secret.
+const maxSecret = 4096
+
+// Secret is a context's secret; ErrSignedOut is in the chain where it has none.
+func (s *Store) Secret(c *Context) (string, error) {
+	switch c.KeptIn {
+	case InKeyring:
+		if s.ring == nil {
+			return "", fmt.Errorf("the secret of %s is in a keyring, and there is none here now: %w", c.Name, ErrSignedOut)
+		}
+		secret, err := s.ring.Get(account(c))
+		if errors.Is(err, ErrNoSecret) {
+			return "", fmt.Errorf("the secret of %s is no longer in the keyring: %w", c.Name, ErrSignedOut)
+		}
+		if err != nil {
+			return "", fmt.Errorf("the keyring that has the secret of %s: %w", c.Name, err)
+		}
+		return secret, nil
+	case InFile:
+		return s.readSecret(c)
+	}
+	return "", fmt.Errorf("the context %s: %w", c.Name, ErrSignedOut)
+}
+
+func (s *Store) readSecret(c *Context) (string, error) {
+	path := s.secretFile(c)
+	if err := s.ownerOnly(path); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("the secret of %s is gone: %w", c.Name, ErrSignedOut)
+	} else if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("the secret of %s can't be read: %w", c.Name, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret))
+	if err != nil {
+		return "", fmt.Errorf("the secret of %s can't be read: %w", c.Name, err)
+	}
+	secret := strings.TrimSpace(string(text))
+	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("%s does not hold a secret: %w", path, ErrSignedOut)
+	}
+	return secret, nil
+}
+
+// ownerOnly refuses a path that is a link or something stranger, and takes away what
+// others may do with it, telling of that.
+func (s *Store) ownerOnly(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("%s is no ordinary file, so no secret is read from it or written to it", path)
+	}
+	if runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // there, the folder's access list decides
+		return nil
+	}
+	if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
+		return fmt.Errorf("others can read %s, and that can't be mended, so no secret is used from it: %w", path, err)
+	}
+	s.warn("others could read %s; now only you can. If others use this machine, sign out and in again", path)
+	return nil
+}
+
+// Forget removes a context's secret and notes that in c. What is not there is forgotten already.
+func (s *Store) Forget(c *Context) error {
+	kept := c.KeptIn
+	c.KeptIn, c.ExpiresAt = InNone, nil
+	switch {
+	case kept == InKeyring && s.ring != nil:
+		if err := s.ring.Delete(account(c)); err != nil && !errors.Is(err, ErrNoSecret) {
+			return fmt.Errorf("the keyring keeps the secret of %s: %w", c.Name, err)
+		}
+	case kept == InFile:
+		if err := os.Remove(s.secretFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the secret of %s can't be removed: %w", c.Name, err)
+		}
+	}
+	return nil
+}

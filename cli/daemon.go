@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/viper"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+// ServeOptions are what a daemon was told.
+type ServeOptions struct {
+	// Data is the folder of the store; empty for the usual one.
+	Data string
+	// Embedder and EmbedderURL are as in a Target.
+	Embedder, EmbedderURL string
+	// Listen are host:port and unix:/path. Empty: what systemd passes, else DefaultListen.
+	Listen []string
+	// MetricsListen is an address that serves the metrics to anybody; empty: none.
+	MetricsListen   string
+	TLSCert, TLSKey string
+	PublicURL       string
+	WebOrigins      []string
+	TrustedProxies  []netip.Prefix
+	// RateLimits replace the contract's, by category; 0 is no limit.
+	RateLimits      map[api.RateCategory]int
+	LogJSON         bool
+	LogLevel        slog.Level
+	ShutdownTimeout time.Duration
+	// Admin is the platform's first admin, to be made where there is none; nil: nobody.
+	Admin *FirstAdmin
+}
+
+// FirstAdmin is a person and an organization of theirs.
+type FirstAdmin struct{ Organization, Email, Password string }
+
+// Process is who has a data folder open.
+type Process struct {
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+	// Daemon is false for a command that serves others only until it ends.
+	Daemon    bool      `json:"daemon"`
+	Data      string    `json:"data"`
+	Listen    []string  `json:"listen"`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// Serving is what a daemon tells once it answers.
+type Serving struct {
+	Process
+	// SignIn is the address for `service login`.
+	SignIn string `json:"sign_in"`
+	// HasAccounts: somebody can sign in.
+	HasAccounts bool `json:"has_accounts"`
+}
+
+const (
+	// DefaultListen is reached from this machine only, at the port where such programs are looked for.
+	DefaultListen          = "127.0.0.1:8080"
+	defaultShutdownTimeout = 30 * time.Second
+)
+
+// daemonSettings can come from a flag, a variable (tls-cert: SERVICE_TLS_CERT) or the file.
+var daemonSettings = []struct{ key, usage string }{
+	{"listen", "address to listen on: host:port or unix:/path; repeat for several (default " + DefaultListen + ")"},
+	{"tls-cert", "certificate chain, PEM; read again when it changes or on SIGHUP"},
+	{"tls-key", "its private key, PEM"},
+	{"public-url", "where people reach the service, if that is not the address it listens on"},
+	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several"},
+	{"trusted-proxy", "network of a proxy whose X-Forwarded-* headers count, as 10.0.0.0/8; repeat for several"},
+	{"rate-limit", "requests a credential may make per minute, CATEGORY=N, 0 for no limit; repeat for several"},
+	{"metrics-listen", "address that serves /metrics to anybody who can reach it"},
+	{"log-format", "text or json (default text)"},
+	{"log-level", "debug, info, warn or error (default info)"},
+	{"shutdown-timeout", "how long requests may take to end when it stops (default 30s)"},
+}
+
+// manyValued are the settings that take several values: in a variable with commas between them.
+var manyValued = map[string]bool{"listen": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
+
+func (a *app) daemon() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "daemon", Aliases: []string{"serve"}, Short: "Serve the data folder over the network", Args: takes(0, 0),
+		Long: `Serves the data folder over HTTP to people who sign in and to programs with an API
+key, until it is stopped. Commands on the same folder go on working: they join it.
+
+Each flag is also a variable (--tls-cert is SERVICE_TLS_CERT; several values with
+commas) and a key of the configuration file. For containers, SERVICE_ADMIN_EMAIL,
+SERVICE_ADMIN_PASSWORD (or SERVICE_ADMIN_PASSWORD_FILE) and SERVICE_ORG make the
+first admin and their organization at the start, where there is none.
+
+Rate limits are of the categories ` + categories() + `.`,
+		Example: `  service daemon
+  service daemon --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
+  service daemon --listen unix:/run/service/web.sock --public-url https://grc.acme.example
+  service daemon --rate-limit default=600 --rate-limit search=0 --log-format json`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDaemon(cmd) },
+	}
+	f := cmd.Flags()
+	for _, s := range daemonSettings {
+		if manyValued[s.key] {
+			f.StringArray(s.key, nil, s.usage)
+		} else {
+			f.String(s.key, "", s.usage)
+		}
+	}
+	cmd.AddCommand(a.daemonInit(), a.daemonStatus())
+	return cmd
+}
+
+func (a *app) runDaemon(cmd *cobra.Command) error {
+	o, err := a.serveOptions(cmd)
+	if err != nil {
+		return err
+	}
+	if a.Serve == nil {
+		return stopped("this build has no daemon")
+	}
+	var told error
+	err = a.Serve(cmd.Context(), o, func(s Serving) { told = a.greet(o, s) })
+	return errors.Join(err, told)
+}
+
+// greet tells where the daemon is, once it answers. Where the log is for machines, the log tells.
+func (a *app) greet(o ServeOptions, s Serving) error {
+	if a.out.ForPeople() && (o.LogJSON || a.flags.quiet) {
+		return nil
+	}
+	return a.out.Print(s, func(p *print.Page) {
+		p.Text("service %s is listening on %s", s.Version, strings.Join(s.Listen, ", "))
+		p.Text("data: %s", s.Data)
+		if s.HasAccounts {
+			p.Text("sign in with: service login %s", s.SignIn)
+		} else {
+			p.Text("nobody has an account yet; make the first with:")
+			p.Command(a.command(`daemon init --org "Acme" --email you@acme.example`))
+		}
+		p.Text("stop with Ctrl-C")
+	})
+}
+
+// serveOptions reads the daemon's settings.
+func (a *app) serveOptions(cmd *cobra.Command) (o ServeOptions, err error) {
+	one := func(key string) string {
+		if v := a.daemonSetting(cmd, key); len(v) > 0 {
+			return v[0]
+		}
+		return ""
+	}
+	o = ServeOptions{Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSetting(cmd, "listen"), MetricsListen: one("metrics-listen"),
+		TLSCert: one("tls-cert"), TLSKey: one("tls-key"), PublicURL: strings.TrimSuffix(one("public-url"), "/"),
+		WebOrigins: a.daemonSetting(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout}
+	for _, l := range o.Listen {
+		if err := checkListen("listen", l); err != nil {
+			return o, err
+		}
+	}
+	if o.MetricsListen != "" {
+		if err := checkListen("metrics-listen", o.MetricsListen); err != nil {
+			return o, err
+		}
+	}
+	if (o.TLSCert == "") != (o.TLSKey == "") {
+		return o, usage("--tls-cert and --tls-key go together: give both or none")
+	}
+	for _, address := range append(o.WebOrigins, o.PublicURL) {
+		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
+			return o, usage("%q is no web address; write it as https://grc.acme.example", address)
+		}
+	}
+	for _, network := range a.daemonSetting(cmd, "trusted-proxy") {
+		p, err := parseNetwork(network)
+		if err != nil {
+			return o, usage("--trusted-proxy %q is no network; write it as 10.0.0.0/8 or 192.0.2.7", network)
+		}
+		o.TrustedProxies = append(o.TrustedProxies, p)
+	}
+	if o.RateLimits, err = rateLimits(a.daemonSetting(cmd, "rate-limit")); err != nil {
+		return o, err
+	}
+	if format := one("log-format"); format != "" {
+		if err := oneOf("log format", format, []string{"text", "json"}); err != nil {
+			return o, err
+		}
+		o.LogJSON = format == "json"
+	}
+	if level := one("log-level"); level != "" {
+		if err := o.LogLevel.UnmarshalText([]byte(level)); err != nil {
+			return o, oneOf("log level", level, []string{"debug", "info", "warn", "error"})
+		}
+	}
+	if wait := one("shutdown-timeout"); wait != "" {
+		if o.ShutdownTimeout, err = time.ParseDuration(wait); err != nil || o.ShutdownTimeout <= 0 {
+			return o, usage("--shutdown-timeout %q is no time; write it as 30s or 2m", wait)
+		}
+	}
+	o.Admin, err = a.firstAdmin()
+	return o, err
+}
+
+// daemonSetting is what flag, variable or file say, in that order.
+func (a *app) daemonSetting(cmd *cobra.Command, key string) []string {
+	if f := cmd.Flags().Lookup(key); f.Changed {
+		if !manyValued[key] {
+			return []string{f.Value.String()}
+		}
+		all, err := cmd.Flags().GetStringArray(key)
+		if err != nil {
+			return nil
+		}
+		return splitAll(all)
+	}
+	if v := a.Env(variable(key)); v != "" {
+		if !manyValued[key] {
+			return []string{v}
+		}
+		return splitAll([]string{v})
+	}
+	return fromFile(a.config, key)
+}
+
+// fromFile is a value or a list of them.
+func fromFile(v *viper.Viper, key string) []string {
+	if v == nil || !v.InConfig(key) {
+		return nil
+	}
+	if _, list := v.Get(key).([]any); list || !manyValued[key] {
+		if list {
+			return v.GetStringSlice(key)
+		}
+		return []string{v.GetString(key)}
+	}
+	return splitAll([]string{v.GetString(key)})
+}
+
+func splitAll(values []string) (out []string) {
+	for _, v := range values {
+		for _, part := range strings.Split(v, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+func checkListen(flag, address string) error {
+	if path, ok := strings.CutPrefix(address, "unix:"); ok {
+		if path == "" {
+			return usage("--%s %q names no path; write it as unix:/run/service/web.sock", flag, address)
+		}
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
+		return usage("--%s %q is no address; write it as 127.0.0.1:8080, :8443 or unix:/run/service/web.sock", flag, address)
+	}
+	return nil
+}
+
+// parseNetwork reads a network; an address alone is a network of one.
+func parseNetwork(s string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(s); err == nil {
+		return addr.Prefix(addr.BitLen())
+	}
+	p, err := netip.ParsePrefix(s)
+	return p.Masked(), err
+}
+
+func rateLimits(given []string) (map[api.RateCategory]int, error) {
+	out := map[api.RateCategory]int{}
+	for _, g := range given {
+		name, number, ok := strings.Cut(g, "=")
+		n, err := strconv.Atoi(number)
+		if !ok || err != nil || n < 0 {
+			return nil, usage("--rate-limit %q is not of the form CATEGORY=N, as search=120", g)
+		}
+		if err := oneOf("rate limit category", name, sorted(api.RateLimits)); err != nil || name == "" {
+			return nil, err
+		}
+		out[api.RateCategory(name)] = n
+	}
+	return out, nil
+}
+
+func categories() string {
+	var names []string
+	for _, c := range sorted(api.RateLimits) {
+		names = append(names, string(c))
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// The variables that make the first admin without a person.
+const (
+	adminEmail        = "SERVICE_ADMIN_EMAIL"
+	adminPassword     = "SERVICE_ADMIN_PASSWORD"
+	adminPasswordFile = "SERVICE_ADMIN_PASSWORD_FILE"
+	adminOrganization = "SERVICE_ORG"
+	// maxPasswordFile is far above any password; a larger file is the wrong one.
+	maxPasswordFile = 4 << 10
+)
+
+// firstAdmin is the one that the environment names; nil where it names none.
+func (a *app) firstAdmin() (*FirstAdmin, error) {
+	f := &FirstAdmin{Organization: a.Env(adminOrganization), Email: a.Env(adminEmail), Password: a.Env(adminPassword)}
+	file := a.Env(adminPasswordFile)
+	switch {
+	case f.Email == "" && f.Password == "" && file == "":
+		return nil, nil
+	case f.Email == "":
+		return nil, usage("%s is set and %s is not: an admin needs an e-mail address", adminPassword, adminEmail)
+	case f.Password != "" && file != "":
+		return nil, usage("%s and %s are both set: give one", adminPassword, adminPasswordFile)
+	case f.Password == "" && file == "":
+		return nil, usage("%s is set, but neither %s nor %s is", adminEmail, adminPassword, adminPasswordFile)
+	case f.Organization == "":
+		return nil, usage("%s is set and %s is not: name the admin's organization", adminEmail, adminOrganization)
+	}
+	if _, err := mail.ParseAddress(f.Email); err != nil {
+		return nil, usage("%s=%q is no e-mail address", adminEmail, f.Email)
+	}
+	if file == "" {
+		return f, nil
+	}
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > maxPasswordFile {
+		return nil, usage("%s: %s is too large to hold a password", adminPasswordFile, file)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, stopped("%s: %s can't be read: %w", adminPasswordFile, file, reason(err))
+	}
+	f.Password = strings.TrimRight(string(b), "\r\n")
+	return f, nil
+}
+
+// running asks who has the data folder open; nil where nobody.
+func (a *app) running(ctx context.Context) (*Process, error) {
+	if a.Running == nil {
+		return nil, nil
+	}
+	return a.Running(ctx, a.flags.Data)
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"net/mail"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+// initialised is what `daemon init` made or found.
+type initialised struct {
+	Created bool `json:"created"`
+	// Organization, Owner and the secrets are of what was made now; null where it was there before.
+	Organization  *api.Organization `json:"organization"`
+	Owner         *api.Member       `json:"owner"`
+	OwnerPassword *string           `json:"owner_password"`
+	APIKey        *string           `json:"api_key"`
+	// Organizations and Admins are all there are, but for the local person and workspace.
+	Organizations []api.Organization `json:"organizations"`
+	Admins        []string           `json:"admins"`
+	// SignIn is the address of the daemon that runs; empty where none does.
+	SignIn string `json:"sign_in"`
+}
+
+const (
+	// localSlug is the workspace of the person whose machine it is.
+	localSlug = "local"
+	// firstKey is the name of the API key that init makes.
+	firstKey = "init"
+)
+
+func (a *app) daemonInit() *cobra.Command {
+	var in api.NewOrganizationInput
+	cmd := &cobra.Command{
+		Use: "init", Short: "Make the first organization, its owner and an API key", Args: takes(0, 0),
+		Long: `Makes the first organization and its owner, who is also the platform's admin, and an
+API key of theirs that may all they may, approve too. The password and the key are shown this once. It
+works on the data folder itself, whether a daemon runs on it or not.
+
+Where there is an organization already, it says what is there and changes nothing; the
+exit code is 0 where that is what was asked for, else 1.`,
+		Example: `  service daemon init --org "Acme" --email a@acme.example
+  service daemon init --org "Acme" --email a@acme.example -o json --jq .api_key`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in.Body.Name = strings.TrimSpace(in.Body.Name)
+			if in.Body.Name == "" || in.Body.Owner.Email == "" {
+				return advise(usage("the organization and its owner's e-mail address are needed"), `as service daemon init --org "Acme" --email a@acme.example`)
+			}
+			at, err := mail.ParseAddress(in.Body.Owner.Email)
+			if err != nil || at.Name != "" {
+				return usage("--email %q is no e-mail address", in.Body.Owner.Email)
+			}
+			in.Body.Owner.Email = strings.ToLower(at.Address)
+			if cmd.Root().PersistentFlags().Changed("server") {
+				return usage("`%s` works on the data folder, not on a server: run it where the daemon runs", cmd.CommandPath())
+			}
+			// Variables may name a server for other commands; this one means the folder.
+			a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
+			return a.initialise(cmd.Context(), &in)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.Body.Name, "org", "", "name of the organization")
+	f.StringVar(&in.Body.Slug, "slug", "", "its short name (default: made from the name)")
+	f.StringVar(&in.Body.Owner.Email, "email", "", "the owner's e-mail address")
+	f.StringVar(&in.Body.Owner.Name, "name", "", "the owner's name")
+	return cmd
+}
+
+func (a *app) initialise(ctx context.Context, in *api.NewOrganizationInput) error {
+	out, err := a.whatIsThere(ctx)
+	if err != nil {
+		return err
+	}
+	if len(out.Organizations) > 0 {
+		if err := a.out.Print(out, func(p *print.Page) { initialisedPage(p, out) }); err != nil {
+			return err
+		}
+		if out.is(in) {
+			return nil
+		}
+		return advise(&failure{code: exitVerdict, err: stopped("it was initialised before, with something else; nothing was changed")},
+			"a platform admin makes more organizations with `service org create`")
+	}
+	in.Body.Owner.PlatformAdmin, in.Body.APIKeyName = true, firstKey
+	// The first key may all that its owner may, so that an assessment can be done from end to end with it.
+	in.Body.APIKeyScopes = []string{api.AnyScope, string(api.ApprovalDecide), string(api.APIKeyWrite)}
+	made, err := call(ctx, a, api.CreateOrganization, in)
+	if err != nil {
+		return err
+	}
+	out.Created, out.Organization, out.Owner, out.OwnerPassword = true, &made.Organization, &made.Owner, made.OwnerPassword
+	if made.APIKey != nil {
+		out.APIKey = &made.APIKey.Key
+	}
+	out.Organizations = append(out.Organizations, made.Organization)
+	out.Admins = append(out.Admins, made.Owner.Email)
+	return a.out.Print(out, func(p *print.Page) { initialisedPage(p, out) })
+}
+
+// whatIsThere looks at the organizations and admins of the data folder.
+func (a *app) whatIsThere(ctx context.Context) (*initialised, error) {
+	out := &initialised{Organizations: []api.Organization{}, Admins: []string{}}
+	organizations, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) })
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range organizations.Data {
+		if o.Slug != localSlug {
+			out.Organizations = append(out.Organizations, o)
+		}
+	}
+	me, err := call(ctx, a, api.GetMe, &api.None{})
+	if err != nil {
+		return nil, err
+	}
+	users, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.User], error) {
+		return call(ctx, a, api.ListUsers, &api.UsersInput{Paging: p})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range users.Data {
+		if u.PlatformAdmin && u.ID != me.User.ID {
+			out.Admins = append(out.Admins, u.Email)
+		}
+	}
+	if p, err := a.running(ctx); err == nil && p != nil && p.Daemon && len(p.Listen) > 0 {
+		out.SignIn = p.Listen[0]
+	}
+	return out, nil
+}
+
+// is tells whether what is there is what was asked for.
+func (i *initialised) is(in *api.NewOrganizationInput) bool {
+	return slices.Contains(i.Admins, in.Body.Owner.Email) && slices.ContainsFunc(i.Organizations, func(o api.Organization) bool {
+		return o.Name == in.Body.Name && (in.Body.Slug == "" || o.Slug == in.Body.Slug)
+	})
+}
+
+func initialisedPage(p *print.Page, i *initialised) {
+	if !i.Created {
+		p.Title("Initialised before")
+		for _, o := range i.Organizations {
+			p.Text("organization %s (%s), %s", o.Name, o.Slug, o.ID)
+		}
+		for _, email := range i.Admins {
+			p.Text("platform admin %s", email)
+		}
+		p.Text("Nothing was changed. A lost password: `service user password-link EMAIL` makes a link for a new one.")
+		return
+	}
+	p.Title("Organization %s", i.Organization.Name)
+	p.Fields(print.Field{Name: "id", Value: i.Organization.ID}, print.Field{Name: "slug", Value: i.Organization.Slug},
+		print.Field{Name: "owner", Value: i.Owner.Email}, print.Field{Name: "password", Value: secret(i.OwnerPassword)},
+		print.Field{Name: "API key", Value: secret(i.APIKey)})
+	p.Blank()
+	p.Text("Keep the password and the key now: they are not shown again.")
+	where := i.SignIn
+	if where == "" {
+		where = "http://" + DefaultListen
+		p.Text("Start the service, then sign in:")
+		p.Command("service daemon")
+	} else {
+		p.Text("Sign in:")
+	}
+	p.Command("service login " + where)
+}
+
+func secret(s *string) string {
+	if s == nil {
+		return "as it was before"
+	}
+	return *s
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// RetrievalOptions say what to measure the search on.
+type RetrievalOptions struct {
+	Bench string // the folder of the benchmark
+	Train string // workbook or open
+	// Embedder is measured beside the built-in one, ollama/NAME or openai/NAME; "": none.
+	Embedder string
+	// EmbedderURL is where it listens; "": where such a model usually does.
+	EmbedderURL string
+	Out         string // folder for run files; "": none are written
+	// Progress hears what is being done and how far that is.
+	Progress func(what string, done, total int)
+}
+
+// RetrievalReport is how well the search did.
+type RetrievalReport struct {
+	Bench    string          `json:"bench"`
+	Training string          `json:"training"`
+	Embedder string          `json:"embedder"`
+	Terms    int             `json:"terms"`
+	Controls int             `json:"controls"`
+	Pairs    int             `json:"pairs"`
+	Tasks    []RetrievalTask `json:"tasks"`
+	Files    []string        `json:"files"`
+}
+
+// RetrievalTask is one benchmark; AnswerScore is the median score of what answers.
+type RetrievalTask struct {
+	Name        string         `json:"name"`
+	About       string         `json:"about"`
+	Queries     int            `json:"queries"`
+	Passages    int            `json:"passages"`
+	AnswerScore float64        `json:"answer_score"`
+	Ways        []RetrievalWay `json:"ways"`
+}
+
+// RetrievalWay is one way to rank and its figures, each 0 to 1.
+type RetrievalWay struct {
+	Name      string  `json:"name"`
+	NDCG      float64 `json:"ndcg_at_10"`
+	Recall    float64 `json:"recall_at_10"`
+	MRR       float64 `json:"mrr"`
+	Success1  float64 `json:"success_at_1"`
+	Success5  float64 `json:"success_at_5"`
+	Success10 float64 `json:"success_at_10"`
+}
+
+func (a *app) eval() *cobra.Command {
+	return group(&cobra.Command{Use: "eval", Short: "Measure the product on a benchmark of yours",
+		Long:    "Measures the product on a benchmark folder. Nothing of your data is read or changed.",
+		Example: "  service eval retrieval --bench ../retrieval"}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())
+}
+
+// trainings are what --train takes.
+var trainings = []string{"workbook", "open"}
+
+func (a *app) evalRetrieval() *cobra.Command {
+	var o RetrievalOptions
+	cmd := &cobra.Command{
+		Use: "retrieval --bench DIR", Short: "Measure how well the search finds what people judged right", Args: takes(0, 0),
+		Long: `Trains the built-in embedder on DIR/train, ranks the passages of DIR/A, DIR/B and DIR/C
+with the search of the product, and prints what it reached beside keyword search
+(BM25) and the embedder alone in the same run. The same folder gives the same figures.
+
+The folder holds, one JSON object a line unless said otherwise:
+  train/controls.jsonl            id, title, description, question, methods, maturity
+  train/maturity_lines.jsonl      text, named by its number in controls
+  train/crosswalk_codes.tsv       framework, requirement, control, grade
+  train/requirements_open.jsonl   text, controls: learned from with --train open
+  A|B|C/queries.jsonl             id, text; framework, title where there are
+  A|B|C/corpus.jsonl              id, text; title, heading where there are
+  A|B|C/qrels.tsv                 query, passage, grade
+  C/qrels_passage_to_control.tsv  the passages of C as queries over those of A
+
+With --embedder, a model that runs elsewhere is measured beside the built-in one; where
+it listens and its key come from SERVICE_EMBEDDER_URL (or embedder-url of the
+configuration file) and SERVICE_EMBEDDER_KEY.
+
+With --out it also writes what the search found, 100 passages a query.`,
+		Example: "  service eval retrieval --bench ../retrieval\n  service eval retrieval --bench ../retrieval --train open --out runs -o json",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEvalRetrieval(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVar(&o.Bench, "bench", "", "the folder of the benchmark")
+	cmd.Flags().StringVar(&o.Train, "train", trainings[0], "what to learn from: workbook, or open for requirement texts as well")
+	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "measure this model too: ollama/NAME or openai/NAME")
+	cmd.Flags().StringVar(&o.Out, "out", "", "folder for A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; made where it is missing")
+	return cmd
+}
+
+func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
+	if o.Bench == "" {
+		return usage("name the folder of the benchmark with --bench DIR")
+	}
+	if err := oneOf("training", o.Train, trainings); err != nil {
+		return err
+	}
+	if a.EvalRetrieval == nil {
+		return stopped("this build can't measure the search")
+	}
+	if info, err := os.Stat(o.Bench); err != nil {
+		return stopped("the folder %s can't be read: %w", o.Bench, reason(err))
+	} else if !info.IsDir() {
+		return stopped("%s is no folder", o.Bench)
+	}
+	a.progress.Start("read the benchmark")
+	doing := ""
+	o.Progress = func(what string, done, total int) {
+		if what != doing {
+			a.progress.Start(what)
+			doing = what
+		}
+		a.progress.Update("%s %d of %d", what, done, total)
+	}
+	o.EmbedderURL = a.flags.EmbedderURL
+	r, err := a.EvalRetrieval(ctx, o)
+	a.progress.Done("")
+	if err != nil {
+		return stopped("%s: %w", o.Bench, err)
+	}
+	return a.out.Print(r, func(p *print.Page) { retrievalPage(p, r) })
+}
+
+func retrievalPage(p *print.Page, r *RetrievalReport) {
+	p.Title("Search on %s", filepath.Clean(r.Bench))
+	learned := count(r.Controls, "control", "controls")
+	if r.Pairs > 0 {
+		learned += " and " + count(r.Pairs, "requirement text", "requirement texts")
+	}
+	p.Fields(print.Field{Name: "embedder", Value: fmt.Sprintf("%s, %d words and pairs", r.Embedder, r.Terms)}, print.Field{Name: "trained on", Value: learned})
+	var rows [][]string
+	for _, t := range r.Tasks {
+		for i, w := range t.Ways {
+			name := ""
+			if i == 0 {
+				name = strings.ReplaceAll(t.Name, "_", " ")
+			}
+			row := []string{name, w.Name}
+			for _, f := range []float64{w.NDCG, w.Recall, w.MRR, w.Success1, w.Success5, w.Success10} {
+				row = append(row, fmt.Sprintf("%.3f", f))
+			}
+			rows = append(rows, row)
+		}
+	}
+	columns := []print.Column{{Title: "BENCHMARK", Keep: true}, {Title: "RANKED BY", Keep: true}}
+	for _, t := range []string{"nDCG@10", "R@10", "MRR", "S@1", "S@5", "S@10"} {
+		columns = append(columns, print.Column{Title: t, Right: true, Keep: true})
+	}
+	p.Blank()
+	p.Table(columns, rows)
+	p.Blank()
+	for _, t := range r.Tasks {
+		p.Item(0, "%s: %s, %s over %s; what answers scores %.2f in the median", strings.ReplaceAll(t.Name, "_", " "), t.About,
+			count(t.Queries, "query", "queries"), count(t.Passages, "passage", "passages"), t.AnswerScore)
+	}
+	for _, f := range r.Files {
+		p.Text("wrote %s", f)
+	}
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+// JudgementOptions say what to measure the rules on.
+type JudgementOptions struct {
+	Set    string   // folder of labelled companies; "": those that come with the program
+	Today  api.Date // the day to judge on; "": the day the labels that come with the program were written for
+	Ablate bool     // take each document away once
+	// Progress hears what is being done and how far that is.
+	Progress func(what string, done, total int)
+}
+
+// JudgementReport is how well the rules agree with what people say of documents.
+type JudgementReport struct {
+	Rules    string             `json:"rules"`
+	Embedder string             `json:"embedder"`
+	Today    api.Date           `json:"today"`
+	Verdicts []string           `json:"verdicts"` // rows and columns of the confusion tables
+	Sets     []JudgedSet        `json:"sets"`     // one for each company, and "all" where there are several
+	Passages *JudgedPassages    `json:"passages,omitempty"`
+	Bars     map[string]float64 `json:"bars"`
+}
+
+// JudgedSet is one company's figures.
+type JudgedSet struct {
+	Name      string      `json:"name"`
+	Documents int         `json:"documents"`
+	Controls  int         `json:"controls"`
+	Kappa     float64     `json:"kappa"`
+	Agreement float64     `json:"agreement"`
+	Evidenced JudgedFound `json:"evidenced"`
+	Missing   JudgedFound `json:"missing_elements"`
+	Ablation  *JudgedLoss `json:"ablation,omitempty"`
+	Confusion [][]int     `json:"confusion"` // by the label, then by the rules
+	Wrong     []string    `json:"wrong"`
+}
+
+// JudgedFound is precision and recall, each 0 to 1.
+type JudgedFound struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+}
+
+// JudgedLoss is what taking single documents away did.
+type JudgedLoss struct {
+	Detected  float64 `json:"detected"`  // share of the controls resting on one document that lost their evidence with it
+	Resting   int     `json:"resting"`   // how many those were
+	Disturbed float64 `json:"disturbed"` // share of the others that changed all the same
+	Others    int     `json:"others"`
+}
+
+// JudgedPassages is how passages were judged that say no.
+type JudgedPassages struct {
+	Passages int            `json:"passages"`
+	Counted  int            `json:"counted"`
+	Share    float64        `json:"share"`
+	ByKind   map[string]int `json:"counted_by_kind"`
+	Wrong    []string       `json:"wrong"`
+}
+
+func (a *app) evalJudgement() *cobra.Command {
+	o := JudgementOptions{Ablate: true}
+	var today string
+	cmd := &cobra.Command{
+		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with careful readers", Args: takes(0, 0),
+		Long: `Judges labelled documents with the rules of the product and prints how far they
+agree with the labels: precision and recall of "evidenced", Cohen's kappa, a
+confusion table, what taking single documents away changes, and how many passages
+that deny, announce or leave blanks are taken for evidence. Without --set it does so
+for the made-up companies that come with the program.
+
+DIR holds labels.csv and a folder evidence, or folders that do:
+  labels.csv    control, verdict, missing, documents: codes of the starter catalog;
+                implemented, partially_implemented, planned, not_implemented or
+                not_evidenced; numbers of objectives that nothing bears; file names
+                separated by ";"
+  passages.csv  kind, control, text: passages that are no evidence (optional)`,
+		Example: "  service eval judgement\n  service eval judgement --set ./labelled --today 2026-11-20 -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if today != "" {
+				o.Today = api.Date(today)
+				if _, err := o.Today.Time(); err != nil {
+					return usage("--today takes a date such as 2026-11-20, not %q", today)
+				}
+			}
+			return a.runEvalJudgement(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labelled documents; default: the made-up companies in the program")
+	cmd.Flags().StringVar(&today, "today", "", "the day to judge on, as 2026-11-20")
+	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also take each document away once")
+	return cmd
+}
+
+func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
+	if a.EvalJudgement == nil {
+		return stopped("this build can't measure the judgement")
+	}
+	if o.Set != "" {
+		if info, err := os.Stat(o.Set); err != nil {
+			return stopped("the folder %s can't be read: %w", o.Set, reason(err))
+		} else if !info.IsDir() {
+			return stopped("%s is no folder", o.Set)
+		}
+	}
+	a.progress.Start("read the labels")
+	doing := ""
+	o.Progress = func(what string, done, total int) {
+		if what != doing {
+			a.progress.Start(what)
+			doing = what
+		}
+		a.progress.Update("%s %d of %d", what, done, total)
+	}
+	r, err := a.EvalJudgement(ctx, o)
+	a.progress.Done("")
+	if err != nil {
+		if o.Set == "" {
+			return stopped("%w", err)
+		}
+		return stopped("%s: %w", o.Set, err)
+	}
+	return a.out.Print(r, func(p *print.Page) { judgementPage(p, o, r) })
+}
+
+func judgementPage(p *print.Page, o JudgementOptions, r *JudgementReport) {
+	name := "the companies in the program"
+	if o.Set != "" {
+		name = filepath.Clean(o.Set)
+	}
+	p.Title("Judgement on %s", name)
+	p.Fields(print.Field{Name: "rules", Value: r.Rules}, print.Field{Name: "judged on", Value: string(r.Today)})
+	columns := []print.Column{{Title: "COMPANY", Keep: true}}
+	for _, t := range []string{"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R", "LOST", "DISTURBED"} {
+		columns = append(columns, print.Column{Title: t, Right: true, Keep: true})
+	}
+	var rows [][]string
+	for _, s := range r.Sets {
+		row := []string{s.Name, fmt.Sprint(s.Documents), fmt.Sprint(s.Controls)}
+		for _, f := range []float64{s.Kappa, s.Agreement, s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall} {
+			row = append(row, fmt.Sprintf("%.2f", f))
+		}
+		lost, disturbed := "-", "-"
+		if s.Ablation != nil {
+			lost, disturbed = fmt.Sprintf("%.1f %%", 100*s.Ablation.Detected), fmt.Sprintf("%.1f %%", 100*s.Ablation.Disturbed)
+		}
+		rows = append(rows, append(row, lost, disturbed))
+	}
+	p.Blank()
+	p.Table(columns, rows)
+	if len(r.Sets) > 0 {
+		confusionTable(p, r, r.Sets[len(r.Sets)-1])
+	}
+	if n := r.Passages; n != nil {
+		p.Blank()
+		p.Text("%d of %d passages that say no were taken for evidence (%.1f %%).", n.Counted, n.Passages, 100*n.Share)
+	}
+}
+
+// confusionTable has a row for each label and a column for each verdict of the rules.
+func confusionTable(p *print.Page, r *JudgementReport, s JudgedSet) {
+	columns := []print.Column{{Title: "LABELLED", Keep: true}}
+	for _, v := range r.Verdicts {
+		columns = append(columns, print.Column{Title: strings.ToUpper(strings.ReplaceAll(v, "_", " ")), Right: true, Keep: true})
+	}
+	var rows [][]string
+	for i, counts := range s.Confusion {
+		row := []string{strings.ReplaceAll(r.Verdicts[i], "_", " ")}
+		for _, n := range counts {
+			row = append(row, fmt.Sprint(n))
+		}
+		rows = append(rows, row)
+	}
+	p.Blank()
+	p.Table(columns, slices.Clip(rows))
+}

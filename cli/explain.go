@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+// soaExplain tells how a line of the Statement of Applicability came about.
+func (a *app) soaExplain() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain CONTROL|ITEM", Short: "Tell how an item's status came about", Args: takes(1, 1),
+		Long: `Tells step by step how one control's item came about: why the control is in, what it
+asks for, what the documents say of each statement and what that is worth, what
+follows from it, how sure the rules are, and what people changed.`,
+		Example:           "  service soa explain IAC-17",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			i, err := a.soaItem(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			v, err := soaVersions.newest(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(i, func(p *print.Page) { explainItem(p, i, v.Method) })
+		},
+	}
+}
+
+func explainItem(p *print.Page, i *api.SoAItem, method string) {
+	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
+	p.Text("1. It is %s. %s", plain(i.Applicability), i.Rationale)
+	if !i.Applicability.In() {
+		p.Text("   So it was not assessed.")
+		whoChanged(p, &i.Item)
+		return
+	}
+	p.Blank()
+	p.Text("2. It asks for %s. The documents say of each:", count(len(i.Statements), "statement", "statements"))
+	for n, s := range i.Statements {
+		p.Blank()
+		p.Item(0, "%d. %s", n+1, s.Text)
+		p.Indent(2, "%s: %s", s.Verdict, s.Reason)
+		for _, e := range i.Evidence {
+			if strings.Contains(e.Supports, s.Text) {
+				cited(p, 4, e)
+			}
+		}
+	}
+	p.Blank()
+	p.Text("3. Together that is %.0f %% of the control: evidence is %s. A statement said in full is worth 1, nearly in full ¾, in part or contradicted ½, anything else nothing; less where the passage speaks of something else than the control.",
+		i.CoverageRatio*100, plain(i.EvidenceCoverage))
+	p.Text("4. So it is %s. %s", plain(i.ImplementationStatus), i.Reason)
+	p.Text("5. The rules (%s) are sure to %.2f of 1%s.", method, i.Confidence, reviewWords(i.NeedsReview))
+	whoChanged(p, &i.Item)
+}
+
+func reviewWords(needs bool) string {
+	if needs {
+		return "; a person should look at it"
+	}
+	return ""
+}
+
+// whoChanged tells what of a line is a person's word and not the rules'.
+func whoChanged(p *print.Page, i *api.Item) {
+	if i.EditedBy == nil {
+		p.Text("No person has changed it.")
+		return
+	}
+	p.Text("%s set %s by hand; a new draft keeps that until it is handed back with --reset.", *i.EditedBy, joinSome(i.EditedFields, 20))
+}
+
+// gapExplain tells how a finding came about.
+func (a *app) gapExplain() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain CONTROL|FINDING", Short: "Tell how a finding and its severity came about", Args: takes(1, 1),
+		Long: `Tells what was found against what is required, what is missing, how the severity was
+reckoned, which controls could compensate, and what people changed.`,
+		Example:           "  service gap explain CFG-02",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := a.finding(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.out.Print(f, func(p *print.Page) {
+				p.Title("%s  %s", f.ControlCode, f.ControlTitle)
+				p.Text("1. Required: %s", f.Criteria)
+				p.Text("2. Found: %s", f.Condition)
+				if len(f.MissingElements) > 0 {
+					p.Text("3. Missing:")
+					for _, m := range f.MissingElements {
+						p.Item(3, "%s", m)
+					}
+				} else {
+					p.Text("3. Nothing is listed as missing.")
+				}
+				p.Text("4. Why it may be so: %s", f.Cause)
+				p.Text("5. What it may lead to: %s", f.Effect)
+				p.Text("6. Severity %s: %s", f.Severity, f.SeverityReason)
+				p.Text("7. What to do: %s", f.Recommendation)
+				whoChanged(p, &f.Item)
+			})
+		},
+	}
+}
+
+// maturityExplain tells how a level came about.
+func (a *app) maturityExplain() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain CONTROL|SCORE", Short: "Tell how a level came about", Args: takes(1, 1),
+		Long:              "Tells why a control has its level: what the level asks, what was shown, and what\nthe next one asks. Levels are cumulative: a 4 has what a 3 has.",
+		Example:           "  service maturity explain IAC-17",
+		ValidArgsFunction: a.completeControls(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.score(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.out.Print(s, func(p *print.Page) {
+				p.Title("%s  %s", s.ControlCode, s.ControlTitle)
+				if !s.Assessed {
+					p.Text("1. Not rated: there was no evidence to rate by, so means leave it out.")
+				} else {
+					p.Text("1. Level %s. It asks: %s", level(s.Level), s.Criteria)
+				}
+				p.Text("2. Why: %s", s.Rationale)
+				for _, e := range s.Evidence {
+					cited(p, 4, e)
+				}
+				if s.NextCriteria != "" {
+					p.Text("3. The next level asks: %s", s.NextCriteria)
+				}
+				p.Text("4. The target is %s%s.", level(s.TargetLevel), beforeWords(s.PreviousLevel))
+				whoChanged(p, &s.Item)
+			})
+		},
+	}
+}
+
+func beforeWords(previous *int) string {
+	if previous == nil {
+		return ""
+	}
+	return fmt.Sprintf("; before it was %s", level(*previous))
+}

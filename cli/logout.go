@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/contexts"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) logout() *cobra.Command {
+	return &cobra.Command{
+		Use: "logout [NAME]", Short: "Sign out of a server", Args: takes(0, 1), ValidArgsFunction: a.completeContexts(),
+		Long: `Ends the session of a context on its server and forgets its secret here. The context
+stays; ` + "`service login`" + ` signs in again. An API key is only forgotten here: it stays good
+until ` + "`service key revoke`" + `.`,
+		Example: "  service logout\n  service logout work",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.contextNamed(args)
+			if err != nil {
+				return err
+			}
+			if !c.SignedIn() {
+				return a.out.Print(shown(c, ""), func(p *print.Page) { p.Text("You are signed out of %s already.", c.Name) })
+			}
+			if err := a.signOff(cmd.Context(), c); err != nil {
+				a.say("the session could not be ended on the server, where it ends by itself within hours: %v", err)
+			}
+			if err := a.forget(c); err != nil {
+				return err
+			}
+			return a.out.Print(shown(c, ""), func(p *print.Page) {
+				p.Text("Signed out of %s.", c.Name)
+				if c.Credential == contexts.Key {
+					p.Text("The API key is forgotten here but still good; `service key revoke` ends it.")
+				}
+			})
+		},
+	}
+}
+
+// forget removes a context's secret.
+func (a *app) forget(c *contexts.Context) error {
+	return a.changeBook(func(b *contexts.Book) error {
+		have := b.Find(c.Name)
+		if have == nil {
+			return nil
+		}
+		err := a.book().Forget(have)
+		*c = *have
+		return err
+	})
+}
+
+func (a *app) passwordCommand() *cobra.Command {
+	var fromStdin bool
+	cmd := &cobra.Command{
+		Use: "password", Short: "Change your password on the server", Args: takes(0, 0),
+		Long: `Changes the password you sign in with, of at least 12 characters. All other sessions
+of yours end. With --password-stdin, the first line of stdin is the password until
+now, the second the new one.`,
+		Example: "  service password",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.remote("a password"); err != nil {
+				return err
+			}
+			in := &api.ChangePasswordInput{}
+			var err error
+			if in.Body.Current, err = a.password(cmd.Context(), fromStdin, "password until now: "); err != nil {
+				return err
+			}
+			if in.Body.New, err = a.password(cmd.Context(), fromStdin, "new password, at least 12 characters: "); err != nil {
+				return err
+			}
+			if !fromStdin {
+				if err := a.again(cmd.Context(), in.Body.New); err != nil {
+					return err
+				}
+			}
+			who, err := call(cmd.Context(), a, api.ChangePassword, in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(who, func(p *print.Page) {
+				p.Text("The password of %s is changed. Your other sessions have ended.", who.Email)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the old and the new password from two lines of stdin")
+	return cmd
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// ModelStatus is which model a data folder uses, and how that stands.
+type ModelStatus struct {
+	Model     string   `json:"model"` // builtin, or as ollama/qwen3:8b
+	Server    string   `json:"server"`
+	Ready     bool     `json:"ready"`
+	Digest    string   `json:"digest"`
+	Available []string `json:"available"`
+	Problem   string   `json:"problem"`
+}
+
+// builtinModel is the name of the rules.
+const builtinModel = "builtin"
+
+func (a *app) modelCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "model", Short: "Choose what answers analyses: built-in rules, or a model of yours",
+		Long: `The seven analyses are answered by built-in rules, or by a model on your own network:
+ollama, or any server that speaks OpenAI's protocol. A model's answers are checked; it can
+be stricter than the rules, never more lenient. Where it is away, the rules answer.`,
+		Example: "  service model use ollama/qwen3:8b\n  service model status"}, a.modelUse(), a.modelStatus())
+}
+
+func (a *app) modelUse() *cobra.Command {
+	var server string
+	cmd := &cobra.Command{Use: "use MODEL", Short: "Use a model, or builtin", Args: takes(1, 1),
+		Long: `Uses a model from here on in this data folder: ollama/NAME, openai/NAME with --url, or
+builtin for the rules. A daemon that runs takes it up when it is started again. A token
+for the server is read from SERVICE_MODEL_TOKEN and never kept.`,
+		Example: "  service model use ollama/qwen3:8b\n  service model use openai/qwen3 --url http://192.168.1.20:8000\n  service model use builtin",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.UseModel == nil {
+				return stopped("this build can't use models")
+			}
+			s, err := a.UseModel(cmd.Context(), a.flags.Data, args[0], server)
+			if err != nil {
+				return usage("%w", err)
+			}
+			return a.out.Print(s, func(p *print.Page) { modelPage(p, s) })
+		}}
+	cmd.Flags().StringVar(&server, "url", "", "the model server's address (ollama: http://127.0.0.1:11434)")
+	return cmd
+}
+
+func (a *app) modelStatus() *cobra.Command {
+	return &cobra.Command{Use: "status", Short: "Show which model answers, and whether it does", Args: takes(0, 0),
+		Long: "Asks the model's server whether the model in use is there.", Example: "  service model status",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.ModelStatus == nil {
+				return stopped("this build can't use models")
+			}
+			s, err := a.ModelStatus(cmd.Context(), a.flags.Data)
+			if err != nil {
+				return stopped("%w", err)
+			}
+			return a.out.Print(s, func(p *print.Page) { modelPage(p, s) })
+		}}
+}
+
+func modelPage(p *print.Page, s *ModelStatus) {
+	ready := yes(s.Ready)
+	p.Fields(print.Field{Name: "model", Value: s.Model}, print.Field{Name: "server", Value: s.Server}, print.Field{Name: "ready", Value: ready},
+		print.Field{Name: "digest", Value: s.Digest}, print.Field{Name: "problem", Value: s.Problem}, print.Field{Name: "available", Value: strings.Join(s.Available, ", ")})
+	if !s.Ready {
+		p.Text("%s", fmt.Sprintf("Until it is ready, the rules (%s) answer and the run says so.", builtinModel))
+	}
+}

@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+// versionOr is a version by label or id, the active one where none is named.
+func versionOr(version string) api.VersionInput {
+	if version == "" {
+		version = "latest"
+	}
+	return api.VersionInput{SCFVersionID: version}
+}
+
+func (a *app) completeVersions() cobra.CompletionFunc {
+	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
+		l, err := call(ctx, a, api.ListVersions, &api.Paging{})
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range l.Data {
+			out = append(out, v.Label)
+		}
+		return out, nil
+	})
+}
+
+const maxAliases = 64 << 10 // what the server takes
+
+// aliasTable reads the file of --aliases; "" names none.
+func aliasTable(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", stopped("%s can't be read: %w", path, reason(err))
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxAliases+1))
+	if err != nil {
+		return "", stopped("%s can't be read: %w", path, reason(err))
+	}
+	if len(b) > maxAliases {
+		return "", stopped("%s is over the limit of %d KiB for a table of aliases", path, maxAliases>>10)
+	}
+	return string(b), nil
+}
+
+// hazards lists the risks or threats of a version.
+func (a *app) hazards(ctx context.Context, version, kind string) (*api.List[api.Hazard], error) {
+	op := api.ListVersionRisks
+	if kind == "threats" {
+		op = api.ListVersionThreats
+	}
+	return collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Hazard], error) {
+		return call(ctx, a, op, &api.VersionListInput{VersionInput: versionOr(version), Paging: p})
+	})
+}
+
+func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
+	one := strings.TrimSuffix(kind, "s")
+	return &cobra.Command{
+		Use: kind, Short: "List the " + one + " catalog", Args: takes(0, 0), Example: "  service catalog " + kind,
+		Long: "Lists the " + one + " catalog of a version, where it has one. `catalog show` names the\n" + kind + " of a control.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := a.hazards(cmd.Context(), *version, kind)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, h := range all.Data {
+					rows = append(rows, []string{h.Code, orEmpty(h.Group), h.Title, orEmpty(h.CSFFunction), orEmpty(h.Description)})
+				}
+				p.Table([]print.Column{{Title: one, Keep: true}, {Title: "group", Spare: true}, {Title: "title"}, {Title: "function", Spare: true}, {Title: "description"}}, rows)
+				a.none(p, len(rows), "This version has no %s catalog.", one)
+			})
+		},
+	}
+}
+
+func (a *app) catalogEvidence(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "evidence", Short: "List the evidence to ask for", Args: takes(0, 0), Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
+		Long: "Lists the evidence requests of a version, each with the controls that it serves.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EvidenceItem], error) {
+				return call(cmd.Context(), a, api.ListVersionEvidence, &api.VersionListInput{VersionInput: versionOr(*version), Paging: p})
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, e := range all.Data {
+					rows = append(rows, []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinSome(e.ControlCodes, 6)})
+				}
+				p.Table([]print.Column{{Title: "request", Keep: true}, {Title: "artifact"}, {Title: "area", Spare: true}, {Title: "controls"}}, rows)
+				a.none(p, len(rows), "This version lists no evidence requests.")
+			})
+		},
+	}
+}
+
+func (a *app) catalogPrinciples(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "principles", Short: "List the privacy management principles", Args: takes(0, 0), Example: "  service catalog principles",
+		Long: "Lists the privacy management principles of a version, each with its controls. The\nprinciple of a domain is in `catalog domains`.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Principle], error) {
+				return call(cmd.Context(), a, api.ListVersionPrinciples, &api.VersionListInput{VersionInput: versionOr(*version), Paging: p})
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, e := range all.Data {
+					rows = append(rows, []string{e.Number, e.Name, joinSome(e.ControlCodes, 6), orEmpty(e.Description)})
+				}
+				p.Table([]print.Column{{Title: "#", Keep: true}, {Title: "principle"}, {Title: "controls"}, {Title: "description", Spare: true}}, rows)
+				a.none(p, len(rows), "This version has no privacy management principles.")
+			})
+		},
+	}
+}
+
+func (a *app) catalogRequirement(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "requirement CODE", Short: "Show a requirement and the controls it maps to", Args: takes(1, 1),
+		Long: `Shows which controls answer a requirement. Where a relationship mapping document was
+laid over the version, it says how the requirement relates to each, from the requirement's
+side: equal, subset, superset or intersects, with a strength from 0 to 10. Where several
+frameworks have the code, put the framework before it.`,
+		Example: "  service catalog requirement iso-27001-2022:A.5.17\n  service catalog requirement 'nis2:Article 21.1' -o json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
+				return call(cmd.Context(), a, api.ListRequirementMappings, &api.RequirementMappingsInput{RequirementID: args[0], Version: *version, Paging: p})
+			})
+			if err != nil {
+				return err
+			}
+			if !a.out.ForPeople() {
+				return a.out.Record(all)
+			}
+			var q *api.Requirement
+			if len(all.Data) > 0 {
+				if q, err = a.requirement(cmd.Context(), *version, &all.Data[0]); err != nil {
+					return err
+				}
+			}
+			return a.out.Page(func(p *print.Page) {
+				if q != nil {
+					p.Title("%s  %s  %s", q.FrameworkCode, q.Code, orEmpty(q.Title))
+					if q.Text != nil {
+						p.Text("%s", *q.Text)
+						p.Blank()
+					}
+				}
+				mappingTable(p, all.Data, func(m *api.Mapping) string { return m.ControlCode }, "control")
+				a.none(p, len(all.Data), "No control answers it.")
+			})
+		},
+	}
+}
+
+// requirement finds the requirement of a mapping among those of its framework.
+func (a *app) requirement(ctx context.Context, version string, m *api.Mapping) (*api.Requirement, error) {
+	all, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
+		return call(ctx, a, api.ListRequirements, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: m.FrameworkCode, Version: version}, Paging: p})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range all.Data {
+		if all.Data[i].ID == m.RequirementID {
+			return &all.Data[i], nil
+		}
+	}
+	return nil, nil
+}
+
+func mappingTable(p *print.Page, maps []api.Mapping, what func(*api.Mapping) string, title string) {
+	var rows [][]string
+	for i := range maps {
+		m := &maps[i]
+		strength := ""
+		if m.Strength != nil {
+			strength = fmt.Sprint(*m.Strength)
+		}
+		rows = append(rows, []string{what(m), orEmpty(m.Relationship), strength, orEmpty(m.Rationale), m.Source})
+	}
+	p.Table([]print.Column{{Title: title, Keep: true}, {Title: "relationship", Keep: true}, {Title: "strength", Right: true}, {Title: "rationale"}, {Title: "source", Spare: true}}, rows)
+}
+
+// hazardNames are the titles of a control's risks and threats.
+func (a *app) hazardNames(ctx context.Context, version string, c *api.Control) (map[string]string, error) {
+	names := map[string]string{}
+	for kind, codes := range map[string][]string{"risks": c.Risks, "threats": c.Threats} {
+		if len(codes) == 0 {
+			continue
+		}
+		all, err := a.hazards(ctx, version, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range all.Data {
+			names[h.Code] = h.Title
+		}
+	}
+	return names, nil
+}
+
+func named(codes []string, names map[string]string) []string {
+	var out []string
+	for _, code := range codes {
+		out = append(out, joinWords(code, names[code]))
+	}
+	return out
+}
+
+// controlDetails are what only an imported catalog has.
+func controlDetails(p *print.Page, c *api.Control) {
+	section := func(title string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		p.Title("%s", title)
+		for _, l := range lines {
+			p.Item(0, "%s", l)
+		}
+	}
+	var stand, solutions []string
+	for _, k := range c.CompensatingControls {
+		stand = append(stand, joinWords(k.ControlCode, orEmpty(k.Name))+colon(orEmpty(k.Justification)))
+	}
+	for _, size := range []string{"any", "micro_small", "small", "medium", "large", "enterprise"} {
+		if text := c.Solutions[size]; text != "" {
+			solutions = append(solutions, plain(size)+": "+text)
+		}
+	}
+	section("What may stand in for it", stand)
+	section("Solutions, by size of company", solutions)
+	var more []print.Field
+	for _, f := range []struct {
+		name string
+		list []string
+	}{{"baselines", c.Baselines}, {"supply chain tiers", c.SCRMTiers}, {"errata", c.Errata}} {
+		if len(f.list) > 0 {
+			more = append(more, print.Field{Name: f.name, Value: strings.Join(f.list, ", ")})
+		}
+	}
+	for _, name := range sorted(c.Extra) {
+		more = append(more, print.Field{Name: name, Value: c.Extra[name]})
+	}
+	if len(more) > 0 {
+		p.Title("Besides")
+		p.Fields(more...)
+	}
+}
+
+func colon(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ": " + s
+}
+
+// controlMappings lists the requirements by framework, and how they relate where a document says so.
+func controlMappings(p *print.Page, maps []api.Mapping) {
+	codes := api.RequirementCodes{}
+	var related []api.Mapping
+	for _, m := range maps {
+		codes[m.FrameworkCode] = append(codes[m.FrameworkCode], m.RequirementCode)
+		if m.Relationship != nil {
+			related = append(related, m)
+		}
+	}
+	if len(codes) == 0 {
+		return
+	}
+	p.Title("Requirements")
+	var fields []print.Field
+	for _, f := range sorted(codes) {
+		fields = append(fields, print.Field{Name: f, Value: strings.Join(codes[f], ", ")})
+	}
+	p.Fields(fields...)
+	if len(related) > 0 {
+		p.Title("How they relate")
+		mappingTable(p, related, func(m *api.Mapping) string { return m.FrameworkCode + " " + m.RequirementCode }, "requirement")
+	}
+}
+
+func orNone(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func columnsOf(s api.ImportStatistics) string {
+	if s.Columns == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, of which %d not known", s.Columns, s.UnknownColumns)
+}

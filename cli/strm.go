@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) catalogImportSTRM(version *string) *cobra.Command {
+	var framework string
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "import-strm FILE...", Short: "Lay relationship mapping documents over the catalog", Args: takes(1, -1),
+		Long: `Reads set theory relationship mapping (STRM) documents, PDF or .xlsx, and lays them over a
+catalog version: how each requirement relates to a control, how strongly and why, and what
+the requirement says. The result is a revision of that version, which new assessments use;
+assessments keep the version they were made with. All documents are taken, or none.
+Where a document and the workbook disagree, both are kept and a warning says so.`,
+		Example: "  service catalog import-strm scf-strm-emea-eu-nis2-2022.pdf\n  service catalog import-strm strm/*.pdf --dry-run\n  service catalog import-strm mapping.xlsx --framework iso-27001-2022",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if framework != "" && len(args) > 1 {
+				return usage("--framework can be named for one document, these are %d", len(args))
+			}
+			f, name, err := bundle(args)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			op, word := api.ImportSTRM, "lay over the catalog: "
+			if dry {
+				op, word = api.DryRunSTRM, "try "
+			}
+			a.kept = "the catalog is as it was before: documents are taken whole or not at all; run the same command again"
+			a.progress.Start(word + name)
+			run, err := call(cmd.Context(), a, op, &api.ImportSTRMInput{File: api.UploadFile{Filename: name, Content: f}, Version: *version, Framework: framework})
+			a.progress.Done("")
+			if err != nil {
+				return atWork(a.noFramework(err))
+			}
+			return a.out.Print(run, func(p *print.Page) { a.runPage(p, run) })
+		},
+	}
+	cmd.Flags().StringVar(&framework, "framework", "", "the framework that the document is about (default: as the document says)")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
+	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
+	return cmd
+}
+
+// bundle opens one document, or puts several into an archive, so that they are one import.
+// Files with the same content and name stay the same archive.
+func bundle(paths []string) (io.ReadCloser, string, error) {
+	if len(paths) == 1 {
+		f, err := os.Open(paths[0])
+		if err != nil {
+			return nil, "", stopped("%s can't be read: %w", paths[0], reason(err))
+		}
+		return f, filepath.Base(paths[0]), nil
+	}
+	tmp, err := os.CreateTemp("", "service-strm-*.zip")
+	if err != nil {
+		return nil, "", stopped("several documents are put together in a temporary file first: %w", err)
+	}
+	whole := &temporary{tmp}
+	z := zip.NewWriter(tmp)
+	for _, path := range paths {
+		if err := pack(z, path); err != nil {
+			return nil, "", errors.Join(stopped("%s can't be read: %w", path, reason(err)), whole.Close())
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, "", errors.Join(err, whole.Close())
+	}
+	if _, err := tmp.Seek(0, io.SeekStart); err != nil {
+		return nil, "", errors.Join(err, whole.Close())
+	}
+	return whole, fmt.Sprintf("%d documents.zip", len(paths)), nil
+}
+
+func pack(z *zip.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w, err := z.CreateHeader(&zip.FileHeader{Name: filepath.Base(path), Method: zip.Store})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// temporary is a file that goes when it is closed.
+type temporary struct{ *os.File }
+
+func (t *temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
+
+// mappingDocuments tells what relationship mapping documents brought.
+func mappingDocuments(p *print.Page, list []api.MappingDocument) {
+	if len(list) == 0 {
+		return
+	}
+	p.Title("%s", count(len(list), "document", "documents"))
+	var rows [][]string
+	for _, d := range list {
+		rows = append(rows, []string{d.FrameworkCode, fmt.Sprint(d.Elements), fmt.Sprint(d.Related), fmt.Sprint(d.MappingsConfirmed), fmt.Sprint(d.MappingsAdded),
+			fmt.Sprint(d.MappingsUnnamed), fmt.Sprint(d.RequirementsWorded), fmt.Sprint(d.RequirementsAdded), d.Filename})
+	}
+	p.Table([]print.Column{{Title: "framework", Keep: true}, {Title: "elements", Right: true}, {Title: "related", Right: true}, {Title: "confirmed", Right: true}, {Title: "added", Right: true},
+		{Title: "not named", Right: true}, {Title: "texts", Right: true, Spare: true}, {Title: "new requirements", Right: true, Spare: true}, {Title: "file", Spare: true}}, rows)
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// Verification is what came of checking a file by itself.
+type Verification struct {
+	OK bool `json:"ok"`
+	// About says what the file is, in pairs of a name and a value.
+	About [][2]string `json:"about"`
+	// KeyID is the fingerprint of the key that signed it; empty where none did.
+	KeyID    string    `json:"key_id"`
+	Findings []Checked `json:"findings"`
+}
+
+// Checked is one thing that was checked.
+type Checked struct {
+	OK      bool   `json:"ok"`
+	What    string `json:"what"`
+	Message string `json:"message"`
+}
+
+func (a *app) verify() *cobra.Command {
+	var key string
+	cmd := &cobra.Command{
+		Use: "verify ARCHIVE", Short: "Check an exported archive, without a server or data folder", Args: takes(1, 1),
+		Long: `Checks an archive of ` + "`service assess export`" + ` by itself: the signature, the hash of each file,
+the audit chain, and that each approval is of exactly the content that is there. It
+reads nothing else, so whoever gets the archive can do it.
+
+Anybody can make a key and sign with it: compare the key that is printed with the one
+you were told, or give it with --key. Exit code 1 where anything is wrong.`,
+		Example: "  service verify acme-2026.zip\n  service verify acme-2026.zip --key 3f9a0c1d2b4e5f60",
+		RunE: func(_ *cobra.Command, args []string) error {
+			v, err := a.VerifyArchive(args[0])
+			if err != nil {
+				return stopped("%s: %w", args[0], err)
+			}
+			return a.verdict(v, key)
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "", "fingerprint of the key that has to have signed it")
+	return cmd
+}
+
+// verdict prints a verification; the exit code says how it came out.
+func (a *app) verdict(v *Verification, key string) error {
+	if key != "" && key != v.KeyID {
+		v.OK = false
+		v.Findings = append(v.Findings, Checked{false, "key", fmt.Sprintf("it is signed by the key %s, not by %s", v.KeyID, key)})
+	}
+	err := a.out.Print(v, func(p *print.Page) {
+		var fields []print.Field
+		for _, one := range v.About {
+			fields = append(fields, print.Field{Name: one[0], Value: one[1]})
+		}
+		p.Fields(append(fields, print.Field{Name: "signed by key", Value: v.KeyID})...)
+		p.Blank()
+		for _, c := range v.Findings {
+			mark := "✗"
+			if c.OK {
+				mark = "✓"
+			}
+			p.Text("%s %s: %s", mark, c.What, c.Message)
+		}
+	})
+	if err != nil || v.OK {
+		return err
+	}
+	return &failure{code: exitVerdict, err: fmt.Errorf("it does not hold: see what is marked ✗")}
+}

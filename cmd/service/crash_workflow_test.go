@@ -1,0 +1,129 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+var (
+	kills        = flag.Int("kills", 12, "how often workflows are killed in TestKilledWorkflowGoesOn")
+	killedOnDocs = flag.Int("kill-documents", 20, "documents of each workflow in TestKilledWorkflowGoesOn")
+)
+
+// many is a folder of small policies, each about something else.
+func (u *person) many(n int) string {
+	u.t.Helper()
+	dir := filepath.Join(u.home, "many")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		u.t.Fatal(err)
+	}
+	about := []string{"access rights", "backups", "suppliers", "incidents", "changes", "logs", "keys", "visitors", "training", "personal data"}
+	for i := range n {
+		what := about[i%len(about)]
+		text := fmt.Sprintf("# Policy %d on %s\n\nThe owner of %s reviews them every quarter and keeps a record (number %d).\n\n## Duties\n\nThe head of IT approves exceptions to the rules on %s in writing.\n", i, what, what, i, what)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("policy-%03d.md", i)), []byte(text), 0o600); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// flow takes an assessment from its documents to its reports by the workflow, a command at
+// a time; each is run by run, which says whether it was killed.
+func (u *person) flow(docs int, run func(args ...string) (code int, killed bool)) {
+	u.t.Helper()
+	dir := u.many(docs)
+	u.do("assess", "create", "Flow", "-f", "lgpd", "-q")
+	for try := 0; ; try++ { // adding the same again adds nothing
+		if code, killed := run("doc", "add", dir, "-q"); !killed && code == 0 {
+			break
+		} else if !killed {
+			u.t.Fatalf("adding documents ends with %d", code)
+		}
+	}
+	started := false
+	for {
+		args := []string{"workflow", "watch", "-q"}
+		if !started {
+			args = []string{"workflow", "start", "-q"}
+		}
+		code, killed := run(args...)
+		if !started {
+			started = strings.Contains(string(u.do("workflow", "list", "-o", "json")), api.WorkflowFull)
+		}
+		switch {
+		case killed:
+		case code == exitApprovalMissing:
+			for _, p := range read[struct{ Data []api.Approval }](u, "approval", "list", "--status", "pending").Data {
+				u.do("approval", "approve", p.ID, "-q")
+			}
+		case code == 0:
+			return
+		default:
+			u.t.Fatalf("%v ends with %d:\n%s", args, code, u.do("workflow", "show"))
+		}
+	}
+}
+
+const exitApprovalMissing = 4
+
+// Killed at random moments, a workflow goes on at the next start: every run ends, no step
+// has its effect twice, and nothing that was acknowledged is lost.
+func TestKilledWorkflowGoesOn(t *testing.T) {
+	calm := newPerson(t)
+	began := time.Now()
+	commands := 0
+	calm.flow(*killedOnDocs, func(args ...string) (int, bool) {
+		commands++
+		return calm.start(calm.command(args...)).end(), false
+	})
+	each := time.Since(began) / time.Duration(commands)
+	want := settled(calm.outcome())
+
+	random := rand.New(rand.NewPCG(20261120, 300))
+	killed, ended := 0, 0
+	for killed < *kills {
+		u := newPerson(t)
+		mine := 0
+		u.flow(*killedOnDocs, func(args ...string) (int, bool) {
+			r := u.start(u.command(args...))
+			if mine >= 30 || killed >= *kills { // it has to end once
+				return r.end(), false
+			}
+			timer := time.AfterFunc(time.Duration(random.Float64()*1.2*float64(each)), func() { _ = r.cmd.Process.Signal(syscall.SIGKILL) })
+			code := r.end()
+			timer.Stop()
+			if code == -1 {
+				killed++
+				mine++
+			}
+			return code, code == -1
+		})
+		ended++
+		if got := settled(u.outcome()); !reflect.DeepEqual(got, want) {
+			t.Errorf("after %d kills it came to\n%+v\nnot\n%+v", mine, got, want)
+		}
+		if v := read[api.AuditVerification](u, "audit", "verify"); !v.OK {
+			t.Errorf("the audit chain does not hold: %+v", v.Problem)
+		}
+	}
+	t.Logf("%d kills over %d runs of %d documents: each ended, with the outcome of an undisturbed one", killed, ended, *killedOnDocs)
+}
+
+// settled is an outcome without what only tells how often a run was taken up.
+func settled(o outcome) outcome {
+	o.Events = maps.Clone(o.Events)
+	delete(o.Events, "workflow.waiting")
+	return o
+}

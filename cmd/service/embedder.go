@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/scf-service/service/evidence/embed"
+	"github.com/scf-service/service/evidence/remote"
+)
+
+// outside is an embedding model elsewhere, as SERVICE_EMBEDDER and SERVICE_EMBEDDER_URL or
+// the configuration file name it.
+type outside struct{ name, url string }
+
+// embedder is nil for the built-in one. The key comes from the environment alone, where
+// other users don't see it.
+func (m outside) embedder(env func(string) string) (embed.Embedder, error) {
+	if m.name == "" || m.name == "builtin" {
+		return nil, nil
+	}
+	e, err := remote.New(remote.Options{Model: m.name, URL: m.url, Key: env("SERVICE_EMBEDDER_KEY")})
+	if err != nil {
+		return nil, fmt.Errorf("the settings embedder and embedder-url (SERVICE_EMBEDDER, SERVICE_EMBEDDER_URL): %w", err)
+	}
+	return e, nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/scf-service/service/analysis"
+	judging "github.com/scf-service/service/assessment/bench"
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/catalog/starter"
+	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/evidence/bench"
+	"github.com/scf-service/service/examples/judged"
+)
+
+// evalRetrieval measures the search of this build; it needs no engine and no data folder.
+func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalReport, error) {
+	in := bench.Options{Folder: os.DirFS(o.Bench), Train: bench.Training(o.Train), Progress: o.Progress}
+	other, err := outside{o.Embedder, o.EmbedderURL}.embedder(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	in.Other = other
+	got, err := bench.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	out := &cli.RetrievalReport{Bench: o.Bench, Training: string(got.Training), Embedder: got.Embedder, Terms: got.Terms,
+		Controls: got.Controls, Pairs: got.Pairs, Files: []string{}}
+	for _, t := range got.Tasks {
+		task := cli.RetrievalTask{Name: t.Name, About: t.About, Queries: t.Queries, Passages: t.Passages, AnswerScore: t.AnswerScore}
+		for _, w := range t.Ways {
+			task.Ways = append(task.Ways, cli.RetrievalWay{Name: w.Name, NDCG: w.NDCG, Recall: w.Recall, MRR: w.MRR,
+				Success1: w.Success1, Success5: w.Success5, Success10: w.Success10})
+		}
+		out.Tasks = append(out.Tasks, task)
+	}
+	if o.Out != "" {
+		out.Files, err = got.Write(o.Out)
+	}
+	return out, err
+}
+
+// evalAnalyses measures the built-in rules against the starter catalog.
+func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
+	src, err := starter.Load()
+	if err != nil {
+		return nil, err
+	}
+	controls, err := catalog.New(src, catalog.Version{ID: newID()})
+	if err != nil {
+		return nil, err
+	}
+	scores, err := analysis.Measure(ctx, controls)
+	var out []cli.AnalysisScore
+	for _, s := range scores {
+		out = append(out, cli.AnalysisScore(s))
+	}
+	return out, err
+}
+
+// evalJudgement measures the rules of this build; it needs no engine and no data folder.
+func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementReport, error) {
+	options := judging.Options{Folder: judged.Folder(), Today: o.Today, Ablate: o.Ablate, Progress: o.Progress}
+	if o.Set != "" {
+		options.Folder = os.DirFS(o.Set)
+	}
+	if o.Today == "" {
+		options.Today = judged.Today
+	}
+	got, err := judging.Run(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	out := &cli.JudgementReport{Rules: got.Rules, Embedder: got.Embedder, Today: got.Today,
+		Bars: map[string]float64{"kappa": 0.75, "lost": 0.95, "disturbed": 0.02, "counted": 0.03}}
+	for _, v := range judging.Verdicts {
+		out.Verdicts = append(out.Verdicts, string(v))
+	}
+	sets := got.Sets
+	if len(sets) > 1 {
+		sets = append(sets, got.All)
+	}
+	for _, s := range sets {
+		set := cli.JudgedSet{Name: s.Name, Documents: s.Documents, Controls: s.Controls, Kappa: s.Kappa, Agreement: s.Agreement,
+			Evidenced: cli.JudgedFound{Precision: s.Evidenced.Precision, Recall: s.Evidenced.Recall},
+			Missing:   cli.JudgedFound{Precision: s.Missing.Precision, Recall: s.Missing.Recall}, Wrong: append([]string{}, s.Wrong...)}
+		for _, row := range s.Confusion {
+			set.Confusion = append(set.Confusion, row[:])
+		}
+		if o.Ablate {
+			set.Ablation = &cli.JudgedLoss{Detected: s.Ablation.Detected, Resting: s.Ablation.Resting, Disturbed: s.Ablation.Disturbed, Others: s.Ablation.Others}
+		}
+		out.Sets = append(out.Sets, set)
+	}
+	if p := got.Passages; p != nil {
+		out.Passages = &cli.JudgedPassages{Passages: p.Passages, Counted: p.Counted, Share: p.Share, ByKind: map[string]int{}, Wrong: p.Wrong}
+		for kind, n := range p.ByKind {
+			out.Passages.ByKind[kind] = n.Counted
+		}
+	}
+	return out, nil
+}

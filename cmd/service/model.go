@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/scf-service/service/agent"
+	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/model"
+)
+
+// chosenModel is what a data folder keeps of the model to use; no secret is among it.
+type chosenModel struct {
+	Model  string `json:"model"`
+	Server string `json:"server,omitempty"`
+}
+
+func modelFile(dir string) string { return filepath.Join(dir, "model.json") }
+
+// modelOf is the model of a data folder: as SERVICE_MODEL and SERVICE_MODEL_SERVER say, else as
+// was chosen in it; nil for the built-in rules.
+func modelOf(dir string) (*model.Model, error) {
+	c := chosenModel{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
+	if c.Model == "" {
+		b, err := os.ReadFile(modelFile(dir))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(b, &c); err != nil {
+			return nil, fmt.Errorf("%s is broken; choose the model again with service model use: %w", modelFile(dir), err)
+		}
+	}
+	if c.Model == "builtin" {
+		return nil, nil
+	}
+	o := model.Options{Name: c.Model, Server: c.Server, Token: os.Getenv("SERVICE_MODEL_TOKEN")}
+	if d := os.Getenv("SERVICE_MODEL_TIMEOUT"); d != "" {
+		t, err := time.ParseDuration(d)
+		if err != nil || t <= 0 {
+			return nil, fmt.Errorf("SERVICE_MODEL_TIMEOUT is %q; write it as 90s or 2m", d)
+		}
+		o.Timeout = t
+	}
+	return model.New(o)
+}
+
+// answerer is the model as the engine takes it: nil, and no pointer to nothing, where there is none.
+func answerer(dir string) (agent.Model, error) {
+	m, err := modelOf(dir)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// useModel keeps the choice in the data folder, and tells how the model stands.
+func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus, error) {
+	dir, err := folder(data)
+	if err != nil {
+		return nil, err
+	}
+	if name == "builtin" {
+		if err := os.Remove(modelFile(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		return modelStatus(ctx, data)
+	}
+	if _, err := model.New(model.Options{Name: name, Server: server}); err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(chosenModel{name, server})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	part := modelFile(dir) + ".part"
+	if err := os.WriteFile(part, b, 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(part, modelFile(dir)); err != nil {
+		return nil, err
+	}
+	return modelStatus(ctx, data)
+}
+
+func modelStatus(ctx context.Context, data string) (*cli.ModelStatus, error) {
+	dir, err := folder(data)
+	if err != nil {
+		return nil, err
+	}
+	m, err := modelOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return &cli.ModelStatus{Model: "builtin", Ready: true, Available: []string{}}, nil
+	}
+	s := cli.ModelStatus(m.Status(ctx))
+	return &s, nil
+}

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/cli"
+)
+
+// serving starts a daemon on a free port and waits until it answers.
+func (u *person) serving(args ...string) (*running, string) {
+	u.t.Helper()
+	r := u.start(u.command(append([]string{"daemon", "--listen", "127.0.0.1:0"}, args...)...))
+	r.says("msg=serving")
+	status := read[struct{ Process cli.Process }](u, "daemon", "status")
+	return r, status.Process.Listen[0]
+}
+
+// stops ends a daemon as systemd and containers do.
+func (r *running) stops() {
+	r.t.Helper()
+	r.signal(syscall.SIGTERM)
+	r.ends(0)
+}
+
+// writeCertificate makes a certificate for 127.0.0.1 of its own with a serial number.
+func writeCertificate(t *testing.T, dir string, serial int64) (cert, key string) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: hidden}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
+// TLS is of this decade, speaks HTTP/2, and takes a new certificate without a restart.
+func TestServeTLS(t *testing.T) {
+	u := newPerson(t)
+	cert, key := writeCertificate(t, u.home, 1)
+	r, url := u.serving("--tls-cert", cert, "--tls-key", key)
+	ask := func(c *tls.Config) (*http.Response, error) {
+		c.InsecureSkipVerify = true
+		transport := &http.Transport{TLSClientConfig: c, ForceAttemptHTTP2: true}
+		defer transport.CloseIdleConnections()
+		resp, err := (&http.Client{Transport: transport}).Get(url + "/api/v1/health")
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return resp, err
+	}
+	resp, err := ask(&tls.Config{})
+	if err != nil || resp.ProtoMajor != 2 || resp.StatusCode != 200 || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 1 {
+		t.Fatalf("%+v, %v", resp, err)
+	}
+	if _, err := ask(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}); err == nil {
+		t.Error("TLS 1.1 is spoken")
+	}
+	writeCertificate(t, u.home, 2)
+	r.signal(syscall.SIGHUP)
+	r.says("the certificate was read again")
+	if resp, err := ask(&tls.Config{}); err != nil || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
+		t.Errorf("after SIGHUP: %+v, %v", resp, err)
+	}
+	if err := os.WriteFile(cert, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.signal(syscall.SIGHUP)
+	r.says("the certificate stays as it was")
+	if resp, err := ask(&tls.Config{}); err != nil || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
+		t.Errorf("with a broken file: %+v, %v", resp, err)
+	}
+	r.stops()
+}
+
+// A changed file is noticed without a signal, once it is looked at again.
+func TestCertificateChanges(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := writeCertificate(t, dir, 1)
+	c, err := loadCertificate(cert, key, logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	serial := func() int64 {
+		pair, err := c.get(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pair.Leaf.SerialNumber.Int64()
+	}
+	writeCertificate(t, dir, 2)
+	if serial() != 1 {
+		t.Error("it looks at the files for each connection")
+	}
+	c.looked = c.looked.Add(-lookAgain)
+	if serial() != 2 {
+		t.Error("the new certificate was not noticed")
+	}
+}
+
+// systemd passes the socket, and hears when the daemon is ready, well, and stopping.
+func TestSystemd(t *testing.T) {
+	u := newPerson(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(u.home, "notify")
+	ear, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ear.Close()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "LISTEN_PID=$$ exec service daemon")
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = append(u.env, "LISTEN_FDS=1", "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=200000"), u.home, []*os.File{file}
+	r := u.start(cmd)
+	_ = file.Close()
+	hears := func(want string) {
+		t.Helper()
+		b := make([]byte, 4096)
+		for {
+			n, err := ear.Read(b)
+			if err != nil {
+				t.Fatalf("never said %s: %v", want, err)
+			}
+			if strings.Contains(string(b[:n]), want) {
+				return
+			}
+		}
+	}
+	_ = ear.SetReadDeadline(time.Now().Add(time.Minute))
+	hears("READY=1")
+	hears("WATCHDOG=1")
+	resp, err := http.Get("http://" + l.Addr().String() + "/health")
+	if err != nil || resp.StatusCode != 200 {
+		t.Fatalf("%+v, %v", resp, err)
+	}
+	_ = resp.Body.Close()
+	r.signal(syscall.SIGTERM)
+	hears("STOPPING=1")
+	r.ends(0)
+}
+
+const slowBody = `{"email": "a@acme.example", "password": "wrong"}`
+
+// slowPost begins a request whose body is not complete.
+func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	host := strings.TrimPrefix(url, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := fmt.Fprintf(conn, "POST /api/auth/sign-in/email HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", host, len(slowBody)); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(conn)
+	// The server asks for the body once the handler reads it: the request is at work then.
+	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if _, err := in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, slowBody[:20]); err != nil {
+		t.Fatal(err)
+	}
+	return conn, in
+}
+
+// Who is in when the daemon is stopped gets an answer; nobody comes in any more.
+func TestStopFinishesRequests(t *testing.T) {
+	u := newPerson(t)
+	r, url := u.serving()
+	conn, in := slowPost(t, url)
+	r.signal(syscall.SIGTERM)
+	r.says("msg=stopping")
+	for { // the listener closes at once, though not in the same moment
+		again, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			break
+		}
+		_ = again.Close()
+	}
+	if _, err := io.WriteString(conn, slowBody[20:]); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("%+v, %v", resp, err)
+	}
+	r.ends(0)
+}
+
+// A request that never ends does not keep the daemon from ending.
+func TestStopBreaksOff(t *testing.T) {
+	u := newPerson(t)
+	r, url := u.serving("--shutdown-timeout", "300ms")
+	slowPost(t, url)
+	r.signal(syscall.SIGTERM)
+	r.says("requests were broken off")
+	r.ends(0)
+}
+
+// A second signal ends it at once.
+func TestSecondSignal(t *testing.T) {
+	u := newPerson(t)
+	r, url := u.serving("--shutdown-timeout", "10m")
+	slowPost(t, url)
+	r.signal(syscall.SIGTERM)
+	r.says("msg=stopping")
+	// The program lets go of signals in the moment it says so; one that is quicker is part of the first.
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		again := time.NewTicker(20 * time.Millisecond)
+		defer again.Stop()
+		for {
+			_ = r.cmd.Process.Signal(syscall.SIGTERM)
+			select {
+			case <-ended:
+				return
+			case <-again.C:
+			}
+		}
+	}()
+	if code := r.end(); code != -1 {
+		t.Errorf("exit code %d, not killed by the signal", code)
+	}
+}
+
+// A command that has the folder open is waited for, and told of.
+func TestServeWaits(t *testing.T) {
+	u := newPerson(t)
+	first, release := u.holder()
+	r := u.start(u.command("daemon", "--listen", "127.0.0.1:0"))
+	r.says("waiting for another command to end")
+	release()
+	first.ends(0)
+	r.says("msg=serving")
+	r.stops()
+}
+
+// What strangers send is refused in words, and the daemon goes on.
+func TestServeStrangers(t *testing.T) {
+	u := newPerson(t)
+	r, url := u.serving("--rate-limit", "default=0", "--metrics-listen", "unix:"+filepath.Join(u.home, "m"))
+	req, err := http.NewRequest(http.MethodGet, url+"/api/v1/health", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10_000 {
+		req.Header.Add(fmt.Sprintf("X-A-%d", i), "1")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("10,000 headers: %+v, %v", resp, err)
+	}
+	resp, err = http.Get(url + "/api/v1/health")
+	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("RateLimit-Limit") != "" {
+		t.Errorf("%+v, %v", resp, err)
+	}
+	over := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(u.home, "m"))
+	}}}
+	resp, err = over.Get("http://metrics/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(b), `service_requests_total{operation="get-health",status="2xx"} 1`) {
+		t.Errorf("%v\n%s", err, b)
+	}
+	_ = resp.Body.Close()
+	over.CloseIdleConnections()
+	http.DefaultClient.CloseIdleConnections()
+	r.stops()
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/scf-service/service/archive"
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/engine/api"
+)
+
+// verifyArchive checks an archive; it needs no engine and no data folder.
+func verifyArchive(path string) (*cli.Verification, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	got, err := archive.Verify(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	m := &got.Manifest
+	out := &cli.Verification{OK: got.OK, KeyID: got.KeyID, Findings: []cli.Checked{}, About: [][2]string{
+		{"assessment", m.Assessment + " (" + string(m.State) + ")"}, {"organization", m.Organization}, {"exported", m.CreatedAt.Format(time.RFC3339) + " by " + m.Tool}}}
+	for _, one := range got.Findings {
+		out.Findings = append(out.Findings, cli.Checked(one))
+	}
+	return out, nil
+}
+
+// verifyChain checks an exported audit chain, and that it holds the record of a head.
+func verifyChain(path, headPath string) (*cli.Verification, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := &cli.Verification{OK: true, About: [][2]string{{"chain", path}}}
+	say := func(ok bool, what, format string, args ...any) {
+		out.OK = out.OK && ok
+		out.Findings = append(out.Findings, cli.Checked{OK: ok, What: what, Message: fmt.Sprintf(format, args...)})
+	}
+	var head api.AuditHead
+	if headPath != "" {
+		text, err := os.ReadFile(headPath)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &head); err != nil {
+			return nil, fmt.Errorf("%s is no head of an audit chain: %w", headPath, err)
+		}
+		if err := audit.CheckHead(&head); err != nil {
+			say(false, "head", "%v", err)
+		}
+		out.KeyID = audit.Fingerprint(head.PublicKey)
+	}
+	met := false
+	n, last, err := audit.Follow(func(yield func(api.AuditEvent, error) bool) {
+		for e, err := range archive.Events(f) {
+			met = met || e.Sequence == head.Sequence && e.Hash == head.Hash
+			if !yield(e, err) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		say(false, "chain", "%v", err)
+	} else {
+		say(true, "chain", "%d records hold, up to %s", n, last)
+	}
+	if headPath != "" {
+		say(met, "head", "record %d of the head %s in the chain as it was signed", head.Sequence, map[bool]string{true: "stands", false: "does not stand"}[met])
+	}
+	return out, nil
+}

@@ -1,0 +1,189 @@
+package daemon_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"go.etcd.io/bbolt"
+
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/internal/sharedtest"
+)
+
+// bare is what the figures are compared with: a chi handler that reads records from
+// bbolt and writes them, without credential, checks or contract.
+func bare(b *testing.B, records [][]byte, list bool) http.Handler {
+	b.Helper()
+	db, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	name := []byte("records")
+	err = db.Update(func(tx *bbolt.Tx) error {
+		bucket, err := tx.CreateBucket(name)
+		for i, r := range records {
+			if err == nil {
+				err = bucket.Put(fmt.Appendf(nil, "GOV-%03d", i), r)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	mux := chi.NewMux()
+	mux.Get("/{code}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		err := db.View(func(tx *bbolt.Tx) error {
+			bucket := tx.Bucket(name)
+			if !list {
+				_, err := w.Write(bucket.Get([]byte(chi.URLParam(r, "code"))))
+				return err
+			}
+			var page []json.RawMessage
+			c := bucket.Cursor()
+			for k, v := c.First(); k != nil; k, v = c.Next() {
+				page = append(page, v)
+			}
+			return json.NewEncoder(w).Encode(map[string]any{"data": page})
+		})
+		if err != nil {
+			b.Error(err)
+		}
+	})
+	return mux
+}
+
+// fetch gets a page and throws it away, over a connection that stays.
+func fetch(b testing.TB, client *http.Client, req *http.Request) int {
+	resp, err := client.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		b.Fatalf("%s answers %d, %v", req.URL, resp.StatusCode, err)
+	}
+	_ = resp.Body.Close()
+	return int(n)
+}
+
+func (c who) request(url, path string) *http.Request {
+	req, err := http.NewRequest("GET", url+path, nil)
+	if err != nil {
+		c.w.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.bearer)
+	req.Header.Set("x-service-tenant-id", c.org)
+	return req
+}
+
+// compare measures one read of the daemon over loopback, and of the bare handler on the same records.
+func compare(b *testing.B, c who, path string, list bool) {
+	b.Helper()
+	whole := c.must("GET", path, nil)
+	records := [][]byte{[]byte(whole.text)}
+	if list {
+		records = nil
+		for _, item := range whole.body["data"].([]any) {
+			records = append(records, []byte(must(json.Marshal(item))))
+		}
+	}
+	ours, plain := httptest.NewServer(c.w.net), httptest.NewServer(bare(b, records, list))
+	defer ours.Close()
+	defer plain.Close()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+	other, _ := http.NewRequest("GET", plain.URL+"/GOV-000", nil)
+	b.Run("service", func(b *testing.B) {
+		req := c.request(ours.URL, path)
+		for b.Loop() {
+			fetch(b, client, req)
+		}
+	})
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			fetch(b, client, other)
+		}
+	})
+}
+
+func BenchmarkControlByCode(b *testing.B) {
+	w := newWorld(b, daemon.Options{})
+	_, key := w.organization("Acme", "ada@acme.example")
+	compare(b, key, "/api/v1/scf/controls/by-code/GOV-01", false)
+}
+
+func BenchmarkSoAItems(b *testing.B) {
+	w := newWorld(b, daemon.Options{})
+	owner, key := w.organization("Acme", "ada@acme.example")
+	ids := owner.full("Acme")
+	compare(b, key, "/api/v1/soa/"+ids["soaVersionId"]+"/items?limit=50", true)
+}
+
+// BenchmarkReadersWhileImporting is the slowest hundredth of the answers that 200
+// readers get while a workbook is imported.
+func BenchmarkReadersWhileImporting(b *testing.B) {
+	workbook, err := os.ReadFile(sharedtest.Path(b, "scf", "scf-2022.3.xlsx"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := newWorld(b, daemon.Options{})
+	_, key := w.organization("Acme", "ada@acme.example")
+	server := httptest.NewServer(w.net)
+	defer server.Close()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 200}}
+	var all []time.Duration
+	for n := 0; b.Loop(); n++ {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f := form{filename: "scf-2022.3.xlsx", content: string(workbook), fields: map[string]string{"label": fmt.Sprintf("bench-%d", n)}}
+			body, kind := f.encode()
+			req := httptest.NewRequest("POST", api.ImportWorkbook.Path, body)
+			req.Header.Set("Content-Type", kind)
+			rec := httptest.NewRecorder()
+			w.local.ServeHTTP(rec, req)
+			if rec.Code != http.StatusCreated {
+				b.Errorf("the import answers %d %.200s", rec.Code, rec.Body)
+			}
+		}()
+		var mu sync.Mutex
+		var readers sync.WaitGroup
+		for range 200 {
+			readers.Go(func() {
+				req := key.request(server.URL, "/api/v1/scf/controls/by-code/GOV-01")
+				var mine []time.Duration
+				for {
+					select {
+					case <-done:
+						mu.Lock()
+						all = append(all, mine...)
+						mu.Unlock()
+						return
+					default:
+						began := time.Now()
+						fetch(b, client, req)
+						mine = append(mine, time.Since(began))
+					}
+				}
+			})
+		}
+		readers.Wait()
+	}
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(len(all))/b.Elapsed().Seconds(), "reads/s")
+}

@@ -1,0 +1,137 @@
+package daemon
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+const (
+	// bodyTime is how long a JSON body may take to arrive.
+	bodyTime = 30 * time.Second
+	// maxDepth is how deep JSON may be nested; the contract's deepest body has seven levels.
+	maxDepth = 64
+)
+
+// maxBody bounds the operation's JSON body.
+func maxBody(op *api.Operation) int64 { return cmp.Or(op.MaxBody, api.MaxBodyBytes) }
+
+// readJSON takes the request's body whole, bounded in size and time, and refuses
+// what is not plainly JSON.
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet {
+		return nil, nil
+	}
+	tooLarge := api.Invalid("", "the body is over the limit of %d KiB", limit>>10)
+	if r.ContentLength > limit {
+		return nil, tooLarge
+	}
+	conn := http.NewResponseController(w)
+	endIn(conn, bodyTime)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if err == nil {
+		unbounded(conn)
+	}
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, api.Invalid("", "the body did not arrive within %d seconds", int(bodyTime/time.Second))
+	case err != nil:
+		return nil, api.Invalid("", "the body broke off before its end").Because(err)
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return body, nil
+	}
+	if kind := r.Header.Get("Content-Type"); kind != "" {
+		kind, _, err := mime.ParseMediaType(kind)
+		if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
+			return nil, api.Invalid("Content-Type", "send JSON, with Content-Type: application/json")
+		}
+	}
+	return body, strictJSON(body)
+}
+
+// strictJSON refuses what readers of JSON understand differently: a name twice in one
+// object, text that is not UTF-8, a NUL, a second value behind the first, deep nesting.
+func strictJSON(body []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(body))
+	for {
+		tok, err := d.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return badJSON(body, d, err)
+		}
+		switch {
+		case d.StackDepth() > maxDepth:
+			return api.Invalid(fieldOf(d.StackPointer()), "the JSON is nested more than %d deep", maxDepth)
+		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
+			return api.Invalid(fieldOf(d.StackPointer()), "the text holds a NUL character")
+		case tok.Kind() == '0' && tooBig(tok):
+			return api.Invalid(fieldOf(d.StackPointer()), "%s: the number is too large", place(body, d.InputOffset()))
+		}
+		if d.StackDepth() == 0 && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
+			return api.Invalid("", "%s: something follows the JSON value", place(body, d.InputOffset()))
+		}
+	}
+}
+
+func tooBig(number jsontext.Token) bool {
+	_, err := strconv.ParseFloat(number.String(), 64)
+	return err != nil
+}
+
+func badJSON(body []byte, d *jsontext.Decoder, err error) error {
+	at, field := d.InputOffset(), d.StackPointer()
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		at, field = syntax.ByteOffset, syntax.JSONPointer
+	}
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return api.Invalid(fieldOf(field), "%s: the name %q stands twice in one object", place(body, at), field.LastToken())
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return api.Invalid(fieldOf(field), "%s: the JSON ends before it is complete", place(body, int64(len(body))))
+	case syntax != nil && syntax.Err != nil:
+		return api.Invalid(fieldOf(field), "%s: this is no JSON: %v", place(body, at), syntax.Err)
+	}
+	return api.Invalid(fieldOf(field), "%s: this is no JSON", place(body, at)).Because(err)
+}
+
+// fieldOf is a JSON pointer as the contract names fields: owner.email, scopes[0] as scopes.0.
+func fieldOf(p jsontext.Pointer) string {
+	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
+}
+
+// place is where a byte of the body stands.
+func place(body []byte, at int64) string {
+	before := body[:min(max(at, 0), int64(len(body)))]
+	line := 1 + bytes.Count(before, []byte{'\n'})
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return "line " + itoa(line) + ", column " + itoa(column)
+}
+
+func hashOf(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = h.Write([]byte(itoa(len(p)) + ":"))
+		_, _ = h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,148 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/identity"
+)
+
+// credentialOf is what the request brought to say who it is from. A bearer token
+// stands before a cookie: whoever sends one means it.
+func credentialOf(r *http.Request) identity.Credential {
+	if isLocal(r.Context()) {
+		return identity.Credential{Local: true}
+	}
+	var c identity.Credential
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			c.Bearer = strings.TrimSpace(token)
+		}
+		if c.Bearer == "" {
+			c.Bearer = "none" // an Authorization that is no bearer token is refused, not passed over
+		}
+		return c
+	}
+	for i, cookie := range r.CookiesNamed(api.SessionCookie) {
+		if i > 0 && cookie.Value != c.Cookie {
+			c.Cookie = "none" // another site of the domain may have planted one of them
+			break
+		}
+		c.Cookie = cookie.Value
+	}
+	return c
+}
+
+// within is the caller in the organization that the operation acts in: the one of the
+// header; where the operation needs none, the one of the path, of the header if it is
+// there, or the active one.
+func (s *Server) within(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
+	ctx, named := r.Context(), organizationIn(r)
+	if op.Access != api.Tenant {
+		if named == "" {
+			return s.engine.Identity.Caller(ctx, p, r.Header.Get(api.TenantHeader))
+		}
+		by, err := s.engine.Identity.Caller(ctx, p, named)
+		if api.IsCode(err, api.CodeForbidden) {
+			// Not a member: a platform admin may go on, for others it is not there.
+			by, err = s.engine.Identity.Caller(ctx, p, "")
+			if err == nil && !by.PlatformAdmin && op.ID != api.ActivateOrganization.ID {
+				err = api.NotFound("organization", named)
+			}
+		}
+		return by, err
+	}
+	tenant := r.Header.Get(api.TenantHeader)
+	if tenant == "" {
+		return api.Caller{}, api.TenantRequired()
+	}
+	by, err := s.engine.Identity.Caller(ctx, p, tenant)
+	if err == nil && named != "" && named != by.OrganizationID {
+		err = api.NotFound("organization", named)
+	}
+	return by, err
+}
+
+// started is an answer that begins or ends a browser's session.
+type started interface {
+	SessionStarted() (token string, ends time.Time)
+}
+
+// setSession sends the cookie of an answer that begins or ends a session.
+func (s *Server) setSession(ctx context.Context, out any) {
+	if v, ok := out.(started); ok {
+		if token, ends := v.SessionStarted(); token != "" || ends.Before(s.clock()) {
+			x := of(ctx)
+			s.setCookie(x.w, x.r, token, ends)
+		}
+	}
+}
+
+// keepCookie sends the cookie again where the session's end has moved away.
+func (s *Server) keepCookie(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+	if ends, slid := p.Slid(); slid {
+		if cookie, err := r.Cookie(api.SessionCookie); err == nil {
+			s.setCookie(w, r, cookie.Value, ends)
+		}
+	}
+}
+
+func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, token string, ends time.Time) {
+	http.SetCookie(w, &http.Cookie{Name: api.SessionCookie, Value: token, Path: "/", Expires: ends, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: s.secure(r)})
+}
+
+// secure tells whether the browser talks TLS, with us or with the proxy before us.
+func (s *Server) secure(r *http.Request) bool {
+	return r.TLS != nil || strings.HasPrefix(s.publicURL, "https://") ||
+		(s.proxied(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"))
+}
+
+// address is the network address of the caller: the peer's, or where the peer is a
+// proxy we trust, the last one that no trusted proxy has.
+func (s *Server) address(r *http.Request) string {
+	peer := remoteHost(r)
+	if !s.proxied(r) {
+		return peer
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		peer = hop.String()
+		if !s.trusts(hop) {
+			break
+		}
+	}
+	return peer
+}
+
+func (s *Server) proxied(r *http.Request) bool {
+	peer, err := netip.ParseAddr(remoteHost(r))
+	return err == nil && s.trusts(peer)
+}
+
+func (s *Server) trusts(a netip.Addr) bool {
+	for _, p := range s.proxies {
+		if p.Contains(a.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+func remoteHost(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return strings.Trim(r.RemoteAddr, "[]")
+	}
+	return host
+}

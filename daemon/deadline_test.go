@@ -1,0 +1,72 @@
+package daemon_test
+
+import (
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
+)
+
+// watched is a listener whose connections tell of a read that met a deadline while a
+// request was at work: the server takes that for a caller who has gone.
+type watched struct {
+	net.Listener
+	mu   sync.Mutex
+	left time.Time
+}
+
+func (w *watched) Accept() (net.Conn, error) {
+	c, err := w.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &watchedConn{c, w}, nil
+}
+
+type watchedConn struct {
+	net.Conn
+	on *watched
+}
+
+func (c *watchedConn) SetReadDeadline(t time.Time) error {
+	c.on.mu.Lock()
+	c.on.left = t
+	c.on.mu.Unlock()
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *watchedConn) Write(b []byte) (int, error) { // the answer: the work is done
+	c.on.mu.Lock()
+	left := c.on.left
+	c.on.mu.Unlock()
+	if strings.HasPrefix(string(b), "HTTP/1.1 2") && left.After(time.Unix(1, 0)) && left.After(time.Now().Add(-time.Minute)) {
+		return 0, errDeadlineLeft
+	}
+	return c.Conn.Write(b)
+}
+
+var errDeadlineLeft = net.UnknownNetworkError("a deadline for reading was left on the connection while the request was at work")
+
+// A body may have a time to arrive in; the work that follows has none.
+func TestNoDeadlineDuringWork(t *testing.T) {
+	web := httptest.NewUnstartedServer(newServer(t).LocalHandler())
+	l := &watched{Listener: web.Listener}
+	web.Listener = l
+	web.Start()
+	defer web.Close()
+	c, err := client.New(client.Options{BaseURL: web.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := &api.CreateAssessmentInput{}
+	create.Body.Name, create.Body.FrameworkID = "Harbor", "iso-27001-2022"
+	a := do(t, c, api.CreateAssessment, create)
+	do(t, c, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
+		File: api.UploadFile{Filename: "policy.md", Content: strings.NewReader("# Policy\n\nAll accounts are personal.\n")}})
+	do(t, c, api.ListAssessments, &api.AssessmentsInput{})
+}

@@ -1,0 +1,211 @@
+package daemon_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine/api"
+)
+
+// atGate is an organization with an assessment whose SoA waits for its decision.
+type atGate struct {
+	w          *world
+	owner, key who
+	ids        map[string]string
+}
+
+func newAtGate(t *testing.T) *atGate {
+	g := &atGate{w: newWorld(t, daemon.Options{}), ids: map[string]string{}}
+	g.owner, _ = g.w.organization("Gate", "gate@example.com")
+	made := g.owner.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "all but", "scopes": []string{"*"}})
+	g.key = who{w: g.w, bearer: made.str("key"), org: g.owner.org}
+	a := g.owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Gate", "framework_id": "lgpd"})
+	g.ids["assessmentId"] = a.str("id")
+	d := g.owner.must("POST", strings.Replace(api.UploadDocument.Path, "{assessmentId}", a.str("id"), 1), form{filename: "policy.md", content: "# Policy\n\nPersonal data is processed on a legal basis.\n"})
+	g.ids["documentId"] = d.str("id")
+	for _, s := range api.States()[1:] {
+		g.owner.must("POST", g.path(api.Transition.Path), map[string]any{"target_state": s})
+		if s == api.StateSoAUnderReview {
+			break
+		}
+	}
+	v := g.first(api.ListSoA.Path)
+	g.ids["soaVersionId"] = v["id"].(string)
+	g.ids["soaItemId"] = g.first(api.ListSoAItems.Path)["id"].(string)
+	g.ids["approvalId"] = g.first(api.ListApprovals.Path)["id"].(string)
+	g.ids["scopeId"] = g.owner.must("GET", g.path(api.GetAssessmentScope.Path), nil).str("id")
+	g.ids["artifactId"] = g.first(api.ListArtifacts.Path)["id"].(string)
+	g.ids["orgId"], g.ids["organizationId"], g.ids["versionNumber"] = g.owner.org, g.owner.org, "1"
+	g.ids["workflowRunId"] = g.owner.must("POST", g.path(api.StartLifecycle.Path), nil).str("id")
+	return g
+}
+
+func (g *atGate) first(path string) map[string]any {
+	return g.owner.must("GET", g.path(path), nil).body["data"].([]any)[0].(map[string]any)
+}
+
+func (g *atGate) path(p string) string {
+	return parameter.ReplaceAllStringFunc(p, func(name string) string {
+		if id := g.ids[strings.Trim(name, "{}")]; id != "" {
+			return id
+		}
+		return "01890000-0000-7000-8000-000000000000"
+	})
+}
+
+// past fails the test where anything stands approved, or the assessment beyond its gate.
+func (g *atGate) past(t *testing.T, what any) {
+	t.Helper()
+	st := g.owner.must("GET", g.path(api.GetAssessmentStatus.Path), nil)
+	if api.State(st.str("state")).Reached(api.StateSoAApproved) {
+		t.Fatalf("after %v the assessment is %s", what, st.str("state"))
+	}
+	for _, p := range g.owner.must("GET", g.path(api.ListApprovals.Path), nil).body["data"].([]any) {
+		if p.(map[string]any)["status"] == "approved" {
+			t.Fatalf("after %v an approval is given: %v", what, p)
+		}
+	}
+	for _, v := range g.owner.must("GET", g.path(api.ListSoA.Path), nil).body["data"].([]any) {
+		if v.(map[string]any)["status"] == "approved" {
+			t.Fatalf("after %v a version is approved: %v", what, v)
+		}
+	}
+}
+
+// tries are the bodies that somebody at a gate would try.
+var tries = []any{nil, map[string]any{}, map[string]any{"comment": "fine"}, map[string]any{"reason": "fine"}, map[string]any{"target_state": "soa_approved"},
+	map[string]any{"target_state": "soa_ingested"}, map[string]any{"workflow_type": "full_assessment"}, map[string]any{"workflow_type": "gap_refresh"},
+	map[string]any{"name": "approved", "payload": map[string]any{"approved": true}}, map[string]any{"status": "approved"}, map[string]any{"agent_id": "scope-soa-architect"},
+	map[string]any{"name": "mine", "scopes": []string{"approval:decide"}}, map[string]any{"owner": "Zoë"}}
+
+// kept are the operations that would take away what the test stands on.
+var kept = map[string]bool{api.DeleteAssessment.ID: true, api.RevokeAPIKey.ID: true, api.RemoveMember.ID: true, api.UpdateTenant.ID: true, api.SignOut.ID: true}
+
+// Nobody passes a gate without approval:decide: every operation, every body, and random
+// orders of them, by a key that has all other scopes, while a workflow runs.
+func TestNothingPassesAGate(t *testing.T) {
+	g := newAtGate(t)
+	var ops []*api.Operation
+	for _, op := range api.Operations() {
+		if op.Method != http.MethodGet && op.Form == api.JSON && op.Access == api.Tenant && !kept[op.ID] {
+			ops = append(ops, op)
+		}
+	}
+	for _, op := range ops {
+		for _, body := range tries {
+			if op.ID == api.CreateAssessment.ID {
+				continue // another assessment is another gate
+			}
+			a := g.key.do(op.Method, g.path(op.Path), body)
+			if op.Permission == api.ApprovalDecide && a.status != http.StatusForbidden {
+				t.Errorf("%s by a key without approval:decide answers %d %s", op.ID, a.status, a.text)
+			}
+			if a.status >= 500 {
+				t.Errorf("%s with %v answers %d %s", op.ID, body, a.status, a.text)
+			}
+		}
+		g.past(t, op.ID)
+	}
+	n := 120
+	if testing.Short() {
+		n = 20
+	}
+	random := rand.New(rand.NewPCG(20261120, 5))
+	narrow := func() *api.Operation { // those that touch the gate come more often
+		for {
+			op := ops[random.IntN(len(ops))]
+			if strings.Contains(op.Path, "soa") || strings.Contains(op.Path, "approval") || strings.Contains(op.Path, "lifecycle") || strings.Contains(op.Path, "workflow") {
+				return op
+			}
+		}
+	}
+	for range n {
+		var order []string
+		for range 6 {
+			op, body := narrow(), tries[random.IntN(len(tries))]
+			g.key.do(op.Method, g.path(op.Path), body)
+			order = append(order, fmt.Sprintf("%s %v", op.ID, body))
+			if versions := g.owner.must("GET", g.path(api.ListSoA.Path), nil).body["data"].([]any); len(versions) > 0 {
+				g.ids["soaVersionId"] = versions[0].(map[string]any)["id"].(string)
+				if id, ok := versions[0].(map[string]any)["approval_id"].(string); ok {
+					g.ids["approvalId"] = id
+				}
+			}
+		}
+		g.past(t, order)
+	}
+}
+
+// Where an organization wants a second person, whoever submitted or edited is not it, not
+// by their key either.
+func TestSecondPerson(t *testing.T) {
+	g := newAtGate(t)
+	g.owner.must("POST", g.path(api.CancelWorkflow.Path), nil)
+	g.owner.must("PUT", strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1), map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true}})
+	ben := g.owner.member("ben@example.com", api.RoleAdmin)
+	own := g.owner.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "decides", "scopes": []string{"approval:decide"}})
+	key := who{w: g.w, bearer: own.str("key"), org: g.owner.org}
+	for name, c := range map[string]who{"the submitter": g.owner, "the submitter's key": key} {
+		if a := c.do("POST", g.path(api.Approve.Path), nil); a.code() != string(api.CodeForbidden) {
+			t.Errorf("%s decides: %d %s", name, a.status, a.text)
+		}
+	}
+	ben.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ben"})
+	g.owner.must("POST", g.path(api.SubmitSoA.Path), nil)
+	g.ids["approvalId"] = g.first(api.ListApprovals.Path)["id"].(string)
+	if a := ben.do("POST", g.path(api.Approve.Path), nil); a.code() != string(api.CodeForbidden) {
+		t.Errorf("who edited decides: %d %s", a.status, a.text)
+	}
+	cleo := g.owner.member("cleo@example.com", api.RoleAdmin)
+	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
+
+	// The refusals stand in the chain.
+	if l := g.owner.must("GET", api.ListAuditEvents.Path+"?outcome=denied&action=approve", nil).body["data"].([]any); len(l) != 3 {
+		t.Errorf("%d refusals are noted: %v", len(l), l)
+	}
+}
+
+// Two people decide at once: one of them wins, the other is told.
+func TestTwoDecideAtOnce(t *testing.T) {
+	g := newAtGate(t)
+	ben := g.owner.member("ben@example.com", api.RoleAdmin)
+	answers := make(chan reply, 2)
+	go func() { answers <- g.owner.do("POST", g.path(api.Approve.Path), nil) }()
+	go func() { answers <- ben.do("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": "no"}) }()
+	a, b := <-answers, <-answers
+	if a.status > b.status {
+		a, b = b, a
+	}
+	if a.status != http.StatusOK || b.code() != string(api.CodeInvalidState) {
+		t.Errorf("%d %s and %d %s", a.status, a.text, b.status, b.text)
+	}
+}
+
+// Refusals before the permission is looked at are in the chain too: another tenant's
+// header, a stranger's page, a suspended organization.
+func TestRefusalsAreNoted(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	owner, key := w.organization("Acme", "ada@example.com")
+	other, _ := w.organization("Other", "zoe@example.com")
+	stray := key
+	stray.org = other.org
+	for _, a := range []reply{stray.do("GET", api.ListAssessments.Path, nil), owner.do("POST", api.CreateAssessment.Path, map[string]any{"name": "x"}, "Origin", "https://evil.example")} {
+		if a.code() != string(api.CodeForbidden) {
+			t.Fatalf("%d %s", a.status, a.text)
+		}
+	}
+	l := owner.must("GET", api.ListAuditEvents.Path+"?outcome=denied", nil).body["data"].([]any)
+	if len(l) != 2 || l[0].(map[string]any)["action"] != api.CreateAssessment.ID || l[1].(map[string]any)["action"] != api.ListAssessments.ID {
+		t.Errorf("%v", l)
+	}
+	if l := other.must("GET", api.ListAuditEvents.Path+"?outcome=denied", nil).body["data"].([]any); len(l) != 0 {
+		t.Errorf("a stranger writes to the chain of another organization: %v", l)
+	}
+	if v := owner.must("GET", api.VerifyAudit.Path, nil); v.body["ok"] != true {
+		t.Errorf("%v", v.body)
+	}
+}

@@ -1,0 +1,272 @@
+package daemon_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine/api"
+)
+
+// hurried is a listener in whose world every deadline comes at once.
+type hurried struct{ net.Listener }
+
+func (h hurried) Accept() (net.Conn, error) {
+	c, err := h.Listener.Accept()
+	return hurriedConn{c}, err
+}
+
+type hurriedConn struct{ net.Conn }
+
+func (c hurriedConn) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() {
+		t = time.Unix(1, 0)
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+// Whoever announces a body and does not send it is answered, and let go of.
+func TestStalledBodies(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	_, key := w.organization("Acme", "ada@acme.example")
+	id := key.must("POST", assessments, map[string]string{"name": "First"}).str("id")
+	web := httptest.NewUnstartedServer(w.net)
+	web.Listener = hurried{web.Listener}
+	web.Start()
+	defer web.Close()
+	known := "Authorization: Bearer " + key.bearer + "\r\nx-service-tenant-id: " + key.org + "\r\n"
+	upload := "POST " + assessments + "/" + id + "/documents HTTP/1.1\r\nHost: x\r\n" + known
+	for what, request := range map[string]string{
+		"nobody":               "POST " + assessments + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+		"a read":               "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+		"chunks":               "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+		"no route":             "POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
+		"half a record":        "POST " + assessments + " HTTP/1.1\r\nHost: x\r\n" + known + "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+		"an upload of no form": upload + "Content-Type: text/plain\r\nContent-Length: 1000\r\n\r\n{",
+		"half a file": upload + "Content-Type: multipart/form-data; boundary=X\r\nContent-Length: 100000\r\n\r\n" +
+			"--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nabc",
+		"more behind a form": upload + "Content-Type: multipart/form-data; boundary=X\r\nContent-Length: 1000\r\n\r\n" +
+			"--X\r\nContent-Disposition: form-data; name=\"foo\"\r\n\r\nabc\r\n--X--\r\n",
+	} {
+		t.Run(what, func(t *testing.T) {
+			conn, err := net.Dial("tcp", web.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(20 * time.Second)) // for the day it hangs
+			if _, err := io.WriteString(conn, request); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(conn)
+			if err != nil && len(answer) == 0 || !bytes.HasPrefix(answer, []byte("HTTP/1.1 ")) || !bytes.Contains(answer, []byte(`"trace_id"`)) {
+				t.Errorf("answered %q and %v", answer, err)
+			}
+		})
+	}
+	if n := key.must("GET", assessments+"/"+id+"/documents", nil).body["pagination"].(map[string]any)["total"]; n != 0.0 {
+		t.Errorf("%v documents came of it", n)
+	}
+}
+
+// What a download refuses, it refuses in the contract's form.
+func TestDownloadRefusals(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	_, key := w.organization("Acme", "ada@acme.example")
+	id := key.must("POST", assessments, map[string]string{"name": "First"}).str("id")
+	text := "All accounts are personal, and each has an owner."
+	document := key.must("POST", assessments+"/"+id+"/documents", form{filename: "policy.txt", content: text}).str("id")
+	path := "/api/v1/documents/" + document + "/download"
+	for header, want := range map[string]string{
+		"Range: bytes=0-2":                          "206 All",
+		"Range: bytes=-6":                           "206 owner.",
+		"Range: items=0-1":                          "200 " + text,
+		"Range: bytes=9999-":                        "400",
+		"Range: bytes=5-2":                          "400",
+		"Range: bytes=--1":                          "400",
+		"Range: bytes=a-b":                          "400",
+		"Range: bytes=0-" + strings.Repeat("9", 40): "400",
+		"If-Match: \"x\"":                           "400",
+		"If-None-Match: *":                          "304 ",
+		"Range: bytes=" + strings.Repeat("0-0,", 5000) + "0-0": "200 " + text,
+	} {
+		name, value, _ := strings.Cut(header, ": ")
+		a := key.do("GET", path, nil, name, value)
+		got := fmt.Sprint(a.status)
+		if a.status != 400 {
+			got += " " + a.text
+		} else if a.code() != "VALIDATION_ERROR" || a.str("error", "trace_id") == "" || strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
+			t.Errorf("%.40s: %v %s", header, a.header, a.text)
+		}
+		if got != want {
+			t.Errorf("%.40s: %.100s, not %.100s", header, got, want)
+		}
+	}
+}
+
+// part writes one part of a form as it is given.
+func part(disposition, content string) string {
+	return "--X\r\nContent-Disposition: form-data; " + disposition + "\r\n\r\n" + content + "\r\n"
+}
+
+// Forms that no client sends are refused, by the field.
+func TestOddForms(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	_, key := w.organization("Acme", "ada@acme.example")
+	id := key.must("POST", assessments, map[string]string{"name": "First"}).str("id")
+	file := part(`name="file"; filename="a.txt"`, "text")
+	for what, body := range map[string]string{
+		"a NUL":               part(`name="category"`, "a\x00b") + file,
+		"no text":             part(`name="category"`, "\xff\xfe") + file,
+		"a field twice":       part(`name="category"`, "policy") + part(`name="category"`, "record") + file,
+		"ten thousand fields": strings.Repeat(part(`name="category"`, "policy"), 10_000) + file,
+		"a long category":     part(`name="category"`, strings.Repeat("a", 60_000)) + file,
+		"a long name":         part(`name="`+strings.Repeat("é", 60_000)+`"`, "a") + file,
+	} {
+		a := key.do("POST", assessments+"/"+id+"/documents", body+"--X--\r\n", "Content-Type", "multipart/form-data; boundary=X")
+		if a.status != 400 || a.code() != "VALIDATION_ERROR" || len(a.text) > 1000 {
+			t.Errorf("%s: %d %.300s", what, a.status, a.text)
+		}
+	}
+}
+
+// turning is a body that lets something happen in its middle.
+type turning struct {
+	io.Reader
+	rest io.Reader
+	turn func()
+}
+
+func (b *turning) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF && b.turn != nil {
+		b.turn()
+		b.Reader, b.turn, err = b.rest, nil, nil
+	}
+	return n, err
+}
+
+// A ban, a revoked key and a lower role hold for the upload that is under way.
+func TestUploadUnderWay(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	ada, _ := w.organization("Acme", "ada@acme.example")
+	id := ada.must("POST", assessments, map[string]string{"name": "First"}).str("id")
+	orgPath := "/api/v1/organizations/" + ada.org
+	for what, c := range map[string]struct {
+		turn func(by who, user string)
+		want int
+	}{
+		"banned": {func(_ who, user string) {
+			req := httptest.NewRequest("POST", "/api/v1/admin/users/"+user+"/ban", strings.NewReader(`{"reason":"left"}`))
+			rec := httptest.NewRecorder()
+			if w.local.ServeHTTP(rec, req); rec.Code != 200 {
+				t.Fatal(rec.Body)
+			}
+		}, 401},
+		"removed": {func(_ who, user string) { ada.must("DELETE", orgPath+"/members/"+user, nil) }, 403},
+		"demoted": {func(_ who, user string) {
+			ada.must("PATCH", orgPath+"/members/"+user, map[string]string{"role": "viewer"})
+		}, 403},
+	} {
+		by := ada.member(what+"@acme.example", api.RoleMember)
+		user := by.must("GET", "/api/v1/users/me", nil).str("user", "id")
+		whole := part(`name="file"; filename="a.txt"`, "text of "+what) + "--X--\r\n"
+		body := &turning{Reader: strings.NewReader(whole[:60]), rest: strings.NewReader(whole[60:]), turn: func() { c.turn(by, user) }}
+		req := httptest.NewRequest("POST", origin+assessments+"/"+id+"/documents", body)
+		req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: by.cookie})
+		for name, value := range map[string]string{"Origin": origin, "x-service-tenant-id": by.org, "Content-Type": "multipart/form-data; boundary=X"} {
+			req.Header.Set(name, value)
+		}
+		rec := httptest.NewRecorder()
+		w.net.ServeHTTP(rec, req)
+		if rec.Code != c.want {
+			t.Errorf("%s while the file came: %d %s", what, rec.Code, rec.Body)
+		}
+	}
+	if n := ada.must("GET", assessments+"/"+id+"/documents", nil).body["pagination"].(map[string]any)["total"]; n != 0.0 {
+		t.Errorf("%v documents were taken", n)
+	}
+}
+
+// Of two headers that say who calls, neither is believed.
+func TestHeadersTwice(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	ada, key := w.organization("Acme", "ada@acme.example")
+	_, beta := w.organization("Beta", "bea@beta.example")
+	for name, values := range map[string][2]string{
+		"Authorization":       {"Bearer " + key.bearer, "Bearer " + beta.bearer},
+		"x-service-tenant-id": {key.org, beta.org},
+		"Idempotency-Key":     {"a", "b"},
+	} {
+		req := httptest.NewRequest("POST", origin+assessments, strings.NewReader(`{"name":"Twice"}`))
+		req.Header.Set("Authorization", "Bearer "+key.bearer)
+		req.Header.Set("x-service-tenant-id", key.org)
+		req.Header[http.CanonicalHeaderKey(name)] = values[:]
+		rec := httptest.NewRecorder()
+		w.net.ServeHTTP(rec, req)
+		if rec.Code != 400 || !strings.Contains(strings.ToLower(rec.Body.String()), strings.ToLower(name)) {
+			t.Errorf("%s twice: %d %s", name, rec.Code, rec.Body)
+		}
+	}
+	bea := w.signIn("bea@beta.example", beta.org)
+	for cookies, want := range map[string]int{
+		api.SessionCookie + "=" + ada.cookie + "; " + api.SessionCookie + "=" + bea.cookie: 401,
+		api.SessionCookie + "=" + ada.cookie + "; " + api.SessionCookie + "=" + ada.cookie: 200,
+		strings.ToUpper(api.SessionCookie) + "=" + ada.cookie:                              401,
+	} {
+		req := httptest.NewRequest("GET", origin+assessments, nil)
+		req.Header.Set("x-service-tenant-id", ada.org)
+		req.Header.Set("Cookie", cookies)
+		rec := httptest.NewRecorder()
+		if w.net.ServeHTTP(rec, req); rec.Code != want {
+			t.Errorf("%.50s: %d %s", cookies, rec.Code, rec.Body)
+		}
+	}
+	if a := key.do("GET", assessments+"/"+strings.Repeat("a", 100_000), nil); a.status != 400 || len(a.text) > 1000 {
+		t.Errorf("a long path: %d %.100s", a.status, a.text)
+	}
+}
+
+// An idempotency key stands in nobody else's way, on the paths of no organization too.
+func TestIdempotencyKeysArePersonal(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	ada, _ := w.organization("Acme", "ada@acme.example")
+	bea, _ := w.organization("Beta", "bea@beta.example")
+	for _, by := range []who{ada, bea, ada} {
+		by.must("POST", "/api/v1/users/me/orgs/"+by.org+"/activate", nil, "Idempotency-Key", "1")
+	}
+}
+
+// JSON that readers understand differently is refused, with the place.
+func TestJSONSmuggling(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	_, key := w.organization("Acme", "ada@acme.example")
+	for body, says := range map[string]string{
+		`{"NAME":"a"}`:                "there is no such field",
+		`{"name":"a","Name":"b"}`:     "there is no such field",
+		`{"name":"a","weight":1e999}`: "line 1, column 27: the number is too large",
+	} {
+		if a := key.do("POST", assessments, body); a.status != 400 || !strings.Contains(a.text, says) {
+			t.Errorf("%s: %d %s", body, a.status, a.text)
+		}
+	}
+}
+
+// Under TLS a page that came without it is no page of ours, whatever its host.
+func TestPlainPageUnderTLS(t *testing.T) {
+	w := newWorld(t, daemon.Options{PublicURL: "https://service.example"})
+	ada, _ := w.organization("Acme", "ada@acme.example")
+	for from, want := range map[string]int{"http://service.example": 403, "https://service.example": 201, "https://x@service.example": 403} {
+		if a := ada.do("POST", assessments, json.RawMessage(`{"name":"First"}`), "Origin", from); a.status != want {
+			t.Errorf("from %s: %d %s", from, a.status, a.text)
+		}
+	}
+}

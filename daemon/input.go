@@ -1,0 +1,226 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// input is how an operation's input is read from a request, as the tags of its
+// struct say it. huma makes the schemas and checks values by them; what it would
+// compile for each pair of types is done here once, by reflection.
+type input struct {
+	schemas huma.Registry
+	params  []parameter
+	query   map[string]bool // the names that a query may hold
+
+	body     []int // the field Body; nil where there is none
+	schema   *huma.Schema
+	checked  bool // against the schema
+	optional bool
+	defaults []preset
+}
+
+// parameter is a field that comes from the path, the query, a header or a cookie.
+type parameter struct {
+	in, name string
+	required bool
+	preset   string
+	field    []int
+	schema   *huma.Schema
+}
+
+// preset is what a field of the body is where the body does not name it.
+type preset struct {
+	field []int
+	value reflect.Value
+}
+
+// newInput reads the tags and adds to desc what they mean. Types that no parameter can
+// have stop the start.
+func newInput(schemas huma.Registry, desc *huma.Operation, t reflect.Type) *input {
+	in := &input{schemas: schemas, query: map[string]bool{}, checked: !desc.SkipValidateBody}
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || (len(f.Index) > 1 && t.Field(f.Index[0]).Name == "Body") {
+			continue
+		}
+		if f.Name == "Body" {
+			in.takeBody(desc, t, f)
+			continue
+		}
+		for _, where := range []string{"path", "query", "header", "cookie"} {
+			if name := f.Tag.Get(where); name != "" {
+				in.takeParameter(desc, f, parameter{in: where, name: name, required: where == "path" || f.Tag.Get("required") == "true", preset: f.Tag.Get("default"), field: f.Index})
+			}
+		}
+	}
+	return in
+}
+
+func (in *input) takeParameter(desc *huma.Operation, f reflect.StructField, p parameter) {
+	switch {
+	case f.Type.Kind() == reflect.String, f.Type.Kind() == reflect.Int, f.Type == reflect.TypeFor[[]string]():
+	default:
+		panic(fmt.Sprintf("daemon: %s: the parameter %s can't be a %s", desc.OperationID, p.name, f.Type))
+	}
+	p.schema = huma.SchemaFromField(in.schemas, f, "")
+	described := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: p.schema}
+	if p.in == "query" {
+		in.query[p.name] = true
+		described.Explode = new(bool) // a list is one value, with commas
+	}
+	in.params = append(in.params, p)
+	desc.Parameters = append(desc.Parameters, described)
+}
+
+func (in *input) takeBody(desc *huma.Operation, t reflect.Type, f reflect.StructField) {
+	hint := t.Name() + f.Name
+	if t.Name() == "" {
+		hint = desc.OperationID + "Request"
+	}
+	in.body, in.optional = f.Index, f.Type.Kind() == reflect.Pointer
+	in.schema = huma.SchemaFromField(in.schemas, f, hint)
+	in.schema.PrecomputeMessages()
+	desc.RequestBody = &huma.RequestBody{Required: !in.optional, Content: map[string]*huma.MediaType{"application/json": {Schema: in.schema}}}
+	if f.Type.Kind() != reflect.Struct {
+		return
+	}
+	for _, b := range reflect.VisibleFields(f.Type) {
+		if text, ok := b.Tag.Lookup("default"); ok {
+			v := reflect.New(b.Type)
+			if err := json.Unmarshal([]byte(text), v.Interface()); err != nil {
+				panic(fmt.Sprintf("daemon: %s: the default of %s: %v", desc.OperationID, b.Name, err))
+			}
+			in.defaults = append(in.defaults, preset{append(slices.Clone(f.Index), b.Index...), v.Elem()})
+		}
+	}
+}
+
+// read fills v, a struct of the input's type. It tells everything that is wrong at once.
+func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
+	var wrong huma.ValidateResult
+	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
+	at := func(parts ...string) *huma.PathBuffer {
+		path.Reset()
+		for _, p := range parts {
+			path.Push(p)
+		}
+		return path
+	}
+	query := r.URL.Query()
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !in.query[name] {
+			wrong.Add(at("query", name), "", "unknown query parameter")
+		}
+	}
+	for _, p := range in.params {
+		text := p.of(r, query)
+		if text == "" {
+			text = p.preset
+		}
+		if text == "" {
+			if p.required {
+				wrong.Add(at(p.in, p.name), "", "required "+p.in+" parameter is missing")
+			}
+			continue
+		}
+		value, err := set(v.FieldByIndex(p.field), text)
+		if err != nil {
+			wrong.Add(at(p.in, p.name), text, err.Error())
+			continue
+		}
+		huma.Validate(in.schemas, p.schema, at(p.in, p.name), huma.ModeWriteToServer, value, &wrong)
+	}
+	if in.body != nil {
+		if err := in.readBody(body, v, at("body"), &wrong); err != nil {
+			return err
+		}
+	}
+	if len(wrong.Errors) > 0 {
+		return refusal(wrong.Errors)
+	}
+	return nil
+}
+
+func (in *input) readBody(body []byte, v reflect.Value, path *huma.PathBuffer, wrong *huma.ValidateResult) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		if !in.optional {
+			return api.Invalid("", "request body is required")
+		}
+		return nil
+	}
+	before := len(wrong.Errors)
+	if in.checked {
+		var parsed any
+		if err := json.Unmarshal(body, &parsed); err != nil {
+			return api.Invalid("", "%v", err)
+		}
+		huma.Validate(in.schemas, in.schema, path, huma.ModeWriteToServer, parsed, wrong)
+	}
+	err := json.Unmarshal(body, v.FieldByIndex(in.body).Addr().Interface())
+	if err != nil && len(wrong.Errors) == before {
+		wrong.Errors = append(wrong.Errors, &huma.ErrorDetail{Location: "body", Message: err.Error()})
+	}
+	for _, d := range in.defaults {
+		if f := v.FieldByIndex(d.field); f.IsZero() {
+			f.Set(d.value)
+		}
+	}
+	return nil
+}
+
+// of is the parameter's text in a request; "" where it has none.
+func (p *parameter) of(r *http.Request, query url.Values) string {
+	switch p.in {
+	case "path":
+		text := chi.URLParam(r, p.name)
+		if r.URL.RawPath == "" {
+			return text // nothing was escaped
+		}
+		if plain, err := url.PathUnescape(text); err == nil {
+			return plain
+		}
+		return text
+	case "query":
+		return query.Get(p.name)
+	case "header":
+		return r.Header.Get(p.name)
+	default:
+		if c, err := r.Cookie(p.name); err == nil {
+			return c.Value
+		}
+		return ""
+	}
+}
+
+// set gives a parameter's field its value, and returns that in the form its schema is checked with.
+func set(f reflect.Value, text string) (any, error) {
+	switch f.Kind() {
+	case reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("invalid integer")
+		}
+		f.SetInt(int64(n))
+		return n, nil
+	case reflect.Slice:
+		list := strings.Split(text, ",")
+		f.Set(reflect.ValueOf(list))
+		return list, nil
+	default:
+		f.SetString(text)
+		return text, nil
+	}
+}

@@ -1,0 +1,237 @@
+package daemon
+
+import (
+	"context"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+)
+
+// metrics counts what the server does. No label names an organization or a person:
+// who may read them learns of no tenant.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec   // operation, status: 2xx
+	duration *prometheus.HistogramVec // operation
+	inFlight prometheus.Gauge
+	uploads  prometheus.Counter
+	limited  *prometheus.CounterVec // category
+	refused  prometheus.Counter
+}
+
+// durations are the histogram's bounds: from a read of the store to a transition
+// that reads documents.
+var durations = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+
+func newMetrics(e *engine.Engine) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_requests_total", Help: "Requests by operation and class of status."}, []string{"operation", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "service_request_duration_seconds", Help: "How long requests took, by operation.", Buckets: durations}, []string{"operation"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests at work."}),
+		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
+		limited:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused as too many, by category."}, []string{"category"}),
+		refused:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_auth_failures_total", Help: "Requests refused for want of a valid credential, failed sign-ins among them."}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_build_info", Help: "Always 1; the label tells the version.", ConstLabels: prometheus.Labels{"version": e.Version()}})
+	build.Set(1)
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.uploads, m.limited, m.refused, build, load{e},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// done counts a request that was answered.
+func (m *metrics) done(op *api.Operation, status int, took time.Duration) {
+	if status == 0 {
+		status = http.StatusOK // nothing was written: the server answers so
+	}
+	id := operationID(op)
+	m.requests.WithLabelValues(id, strconv.Itoa(status/100)+"xx").Inc()
+	m.duration.WithLabelValues(id).Observe(took.Seconds())
+	switch status {
+	case http.StatusTooManyRequests:
+		category := "none"
+		if op != nil {
+			category = string(op.Rate)
+		}
+		m.limited.WithLabelValues(category).Inc()
+	case http.StatusUnauthorized:
+		m.refused.Inc()
+	}
+}
+
+// load reads the engine's figures when the metrics are asked for.
+type load struct{ engine *engine.Engine }
+
+var (
+	descWaiting  = prometheus.NewDesc("service_documents_waiting", "Documents that wait to be read.", nil, nil)
+	descReading  = prometheus.NewDesc("service_documents_reading", "Documents that are being read.", nil, nil)
+	descStuck    = prometheus.NewDesc("service_documents_stuck", "Documents that could not be read for a reason outside of them.", nil, nil)
+	descStore    = prometheus.NewDesc("service_store_bytes", "Size of the database's file.", nil, nil)
+	descDisk     = prometheus.NewDesc("service_disk_free_bytes", "Room left for the data folder.", nil, nil)
+	descIndexes  = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one for an assessment.", nil, nil)
+	descPassages = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
+)
+
+func (load) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descWaiting, descReading, descStuck, descStore, descDisk, descIndexes, descPassages} {
+		to <- d
+	}
+}
+
+func (l load) Collect(to chan<- prometheus.Metric) {
+	f := l.engine.Figures()
+	send := func(d *prometheus.Desc, v float64) { to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	send(descWaiting, float64(f.Waiting))
+	send(descReading, float64(f.Reading))
+	send(descStuck, float64(f.Stuck))
+	send(descStore, float64(f.StoreBytes))
+	if f.DiskKnown {
+		send(descDisk, float64(f.DiskFree))
+	}
+	send(descIndexes, float64(f.Indexes))
+	send(descPassages, float64(f.Passages))
+}
+
+// MetricsHandler answers every path with the metrics, to anybody: it is for a listener
+// of its own, where only the operator's collector comes.
+func (s *Server) MetricsHandler() http.Handler {
+	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
+
+// scrape is what a collector asks for: the permission of list-metrics, in no organization.
+var scrape = func() *api.Operation {
+	op := *api.ListMetrics.Operation
+	op.ID, op.Path, op.Access = "metrics", "/metrics", api.SignedIn
+	return &op
+}()
+
+// metricsPage answers /metrics among the rest: to who is on this machine, and to who
+// may read metrics.
+func (s *Server) metricsPage(w http.ResponseWriter, r *http.Request) {
+	of(r.Context()).op = scrape
+	if !isLocal(r.Context()) && !fromThisMachine(r) {
+		if err := s.admit(w, r, scrape); err != nil {
+			s.writeError(w, r, s.explain(r.Context(), scrape, err))
+			return
+		}
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	s.MetricsHandler().ServeHTTP(w, r)
+}
+
+// fromThisMachine tells whether the peer is on this machine and no proxy for somebody else.
+func fromThisMachine(r *http.Request) bool {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
+			return false
+		}
+	}
+	// A page that a browser shows can reach this machine's addresses under a name of its own making.
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = strings.Trim(r.Host, "[]")
+	}
+	if named, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !named.IsLoopback()) {
+		return false
+	}
+	peer, err := netip.ParseAddr(remoteHost(r))
+	return err == nil && peer.Unmap().IsLoopback()
+}
+
+// listMetrics answers the same metrics as records, with the caller's organization's own.
+func (s *Server) listMetrics(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.Metric], error) {
+	process, err := s.metrics.records()
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.ListMetrics(ctx, by, in, process)
+}
+
+// shownQuantiles are reckoned from a histogram's buckets.
+var shownQuantiles = []float64{0.5, 0.95, 0.99}
+
+// records are the registry's metrics as the contract has them. A histogram is its
+// count, its sum, and quantiles.
+func (m *metrics) records() (out []api.Metric, err error) {
+	families, err := m.registry.Gather()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range families {
+		name, unit := f.GetName(), unitOf(f.GetName())
+		for _, one := range f.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range one.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			add := func(name, kind, unit string, value float64, labels map[string]string) {
+				if !math.IsNaN(value) && !math.IsInf(value, 0) { // JSON has no such numbers
+					out = append(out, api.Metric{Name: name, Type: kind, Unit: unit, Value: value, Labels: labels})
+				}
+			}
+			switch {
+			case one.Counter != nil:
+				add(name, "counter", unit, one.GetCounter().GetValue(), labels)
+			case one.Gauge != nil:
+				add(name, "gauge", unit, one.GetGauge().GetValue(), labels)
+			case one.Histogram != nil:
+				h := one.GetHistogram()
+				add(name+"_count", "histogram", "count", float64(h.GetSampleCount()), labels)
+				add(name+"_sum", "histogram", unit, h.GetSampleSum(), labels)
+				var bounds []float64
+				var below []uint64
+				for _, b := range h.GetBucket() {
+					bounds, below = append(bounds, b.GetUpperBound()), append(below, b.GetCumulativeCount())
+				}
+				for _, q := range shownQuantiles {
+					with := map[string]string{"quantile": strconv.FormatFloat(q, 'g', -1, 64)}
+					for k, v := range labels {
+						with[k] = v
+					}
+					add(name, "histogram", unit, quantile(q, bounds, below, h.GetSampleCount()), with)
+				}
+			case one.Summary != nil:
+				add(name+"_count", "counter", "count", float64(one.GetSummary().GetSampleCount()), labels)
+				add(name+"_sum", "counter", unit, one.GetSummary().GetSampleSum(), labels)
+			}
+		}
+	}
+	return out, nil
+}
+
+// quantile is the value below which a share q of the samples lies, evenly spread
+// within its bucket; beyond the last bound, that bound.
+func quantile(q float64, bounds []float64, below []uint64, total uint64) float64 {
+	rank := q * float64(total)
+	lower, before := 0.0, 0.0
+	for i, bound := range bounds {
+		upTo := float64(below[i])
+		if upTo >= rank && upTo > before {
+			return lower + (bound-lower)*(rank-before)/(upTo-before)
+		}
+		lower, before = bound, upTo
+	}
+	return lower
+}
+
+func unitOf(name string) string {
+	name = strings.TrimSuffix(name, "_total")
+	for _, unit := range []string{"seconds", "bytes", "percent"} {
+		if strings.HasSuffix(name, "_"+unit) {
+			return unit
+		}
+	}
+	return "count"
+}

@@ -1,0 +1,158 @@
+package daemon_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine/api"
+)
+
+// scraped asks for /metrics from an address, under a name, with headers.
+func (w *world) scraped(from, host string, header ...string) (int, string) {
+	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/metrics", nil)
+	r.RemoteAddr = from
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	rec := httptest.NewRecorder()
+	w.net.ServeHTTP(rec, r)
+	return rec.Code, rec.Body.String()
+}
+
+// This machine reads the metrics; others need the permission, and a proxy or a page
+// under a borrowed name is no part of this machine.
+func TestWhoReadsMetrics(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	owner, key := w.organization("Acme", "a@acme.example")
+	other := owner.key("scf:read")
+	reader := owner.key("metrics:read")
+	for what, c := range map[string]struct {
+		from, host string
+		header     []string
+		want       int
+	}{
+		"this machine":           {"127.0.0.1:999", "127.0.0.1:8080", nil, 200},
+		"this machine, IPv6":     {"[::1]:999", "localhost", nil, 200},
+		"a proxy on it":          {"127.0.0.1:999", "127.0.0.1:8080", []string{"X-Forwarded-For", "192.0.2.1"}, 401},
+		"another kind of proxy":  {"127.0.0.1:999", "127.0.0.1:8080", []string{"Forwarded", "for=192.0.2.1"}, 401},
+		"a page's borrowed name": {"127.0.0.1:999", "evil.example:8080", nil, 401},
+		"another machine":        {"192.0.2.1:999", "127.0.0.1:8080", nil, 401},
+		"a key for it":           {"192.0.2.1:999", "service.example", []string{"Authorization", "Bearer " + reader.bearer}, 200},
+		"a key for all":          {"192.0.2.1:999", "service.example", []string{"Authorization", "Bearer " + key.bearer}, 200},
+		"a key for other things": {"192.0.2.1:999", "service.example", []string{"Authorization", "Bearer " + other.bearer}, 403},
+		"a wrong key":            {"192.0.2.1:999", "service.example", []string{"Authorization", "Bearer service_live_x"}, 401},
+	} {
+		status, body := w.scraped(c.from, c.host, c.header...)
+		if status != c.want || (status == 200) != strings.Contains(body, "service_build_info") {
+			t.Errorf("%s: %d, not %d\n%.200s", what, status, c.want, body)
+		}
+	}
+}
+
+// Requests, refusals, limits and uploads are counted by operation, and by nobody's name.
+func TestMetricsCount(t *testing.T) {
+	w := newWorld(t, daemon.Options{RateLimits: map[api.RateCategory]int{api.RateDefault: 0, api.RateDocuments: 1}})
+	owner, key := w.organization("Acme", "a@acme.example")
+	a := owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "A"}).str("id")
+	upload := strings.Replace(api.UploadDocument.Path, "{assessmentId}", a, 1)
+	key.must("POST", upload, form{filename: "a.txt", content: "0123456789"})
+	if r := key.do("POST", upload, form{filename: "b.txt", content: "0"}); r.status != http.StatusTooManyRequests {
+		t.Fatalf("%d %s", r.status, r.text)
+	}
+	who{w: w}.do("GET", api.GetMe.Path, nil)
+	who{w: w}.do("GET", "/nothing", nil)
+	_, body := w.scraped("127.0.0.1:1", "localhost")
+	for _, want := range []string{
+		`service_requests_total{operation="upload-document",status="2xx"} 1`,
+		`service_requests_total{operation="upload-document",status="4xx"} 1`,
+		`service_requests_total{operation="none",status="4xx"} 1`,
+		`service_request_duration_seconds_count{operation="upload-document"} 2`,
+		`service_requests_in_flight 1`,
+		`service_upload_bytes_total 10`,
+		`service_rate_limited_total{category="documents"} 1`,
+		`service_auth_failures_total 1`,
+		`service_store_bytes `, `go_goroutines `, `service_documents_waiting `,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("there is no %s in\n%s", want, ours(body))
+		}
+	}
+	if strings.Contains(body, owner.org) || strings.Contains(body, "acme") {
+		t.Error("the metrics name an organization")
+	}
+}
+
+// ours are the lines about the service itself.
+func ours(body string) string {
+	var out []string
+	for line := range strings.Lines(body) {
+		if strings.HasPrefix(line, "service_") && !strings.Contains(line, "_bucket") {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "")
+}
+
+// The list has the same figures as records, and of organizations one's own alone.
+func TestListMetrics(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	acme, key := w.organization("Acme", "a@acme.example")
+	busy, _ := w.organization("Busy", "b@busy.example")
+	for range 3 {
+		busy.must("POST", api.CreateAssessment.Path, map[string]any{"name": "B"})
+	}
+	acme.must("POST", api.CreateAssessment.Path, map[string]any{"name": "A"})
+	var all []map[string]any
+	cursor := ""
+	for {
+		page := key.must("GET", api.ListMetrics.Path+"?limit=20&cursor="+cursor, nil)
+		for _, m := range page.body["data"].([]any) {
+			all = append(all, m.(map[string]any))
+		}
+		if cursor = page.str("pagination", "next_cursor"); cursor == "" {
+			break
+		}
+	}
+	value := func(name, label, is string) (v float64, n int) {
+		for _, m := range all {
+			if m["name"] == name && (label == "" || m["labels"].(map[string]any)[label] == is) {
+				v += m["value"].(float64)
+				n++
+			}
+		}
+		return v, n
+	}
+	if v, n := value("organization_assessments", "state", "draft"); v != 1 || n != 1 {
+		t.Errorf("%v assessments in %d records", v, n)
+	}
+	if v, n := value("service_requests_total", "operation", api.CreateAssessment.ID); v != 4 || n != 1 {
+		t.Errorf("%v requests in %d records", v, n)
+	}
+	if v, n := value("service_request_duration_seconds_count", "operation", api.CreateAssessment.ID); v != 4 || n != 1 {
+		t.Errorf("%v requests were timed, in %d records", v, n)
+	}
+	if v, n := value("service_request_duration_seconds", "quantile", "0.5"); v <= 0 || n == 0 {
+		t.Errorf("the median is %v in %d records", v, n)
+	}
+	for _, name := range []string{"organization_open_poam_items", "go_goroutines", "service_store_bytes"} {
+		if _, n := value(name, "", ""); n != 1 {
+			t.Errorf("%s stands %d times", name, n)
+		}
+	}
+}
+
+// A caller who hangs up before the answer is no failure of the service.
+func TestHungUpIsNoFailure(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	w.local.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, api.GetMe.Path, nil).WithContext(ctx))
+	_, page := w.scraped("127.0.0.1:999", "localhost")
+	if !strings.Contains(page, `{operation="`+api.GetMe.ID+`",status="4xx"} 1`) {
+		t.Errorf("a request whose caller is gone is not counted as theirs:\n%s", page)
+	}
+}

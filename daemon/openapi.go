@@ -1,0 +1,342 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// describeAPI is the OpenAPI document: what huma derived from the types that the
+// operations are bound with, and what the table declares of each. It reads what
+// requests are served from and changes none of it.
+func (s *Server) describeAPI() (*huma.OpenAPI, error) {
+	doc := &huma.OpenAPI{
+		OpenAPI:           "3.1.0",
+		JSONSchemaDialect: "https://spec.openapis.org/oas/3.1/dialect/base",
+		Info: &huma.Info{
+			Title: "service", Version: s.engine.Version(),
+			Extensions:  map[string]any{"summary": "Security, compliance and maturity assessments against the Secure Controls Framework"},
+			Description: introduction, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+		},
+		Servers: []*huma.Server{{URL: "/", Description: "The server that this document came from"}},
+		Tags:    sections,
+		Paths:   map[string]*huma.PathItem{},
+		Components: &huma.Components{
+			Schemas: publishedSchemas(s.schemas), SecuritySchemes: credentials,
+			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: s.errorResponses(),
+		},
+	}
+	for _, op := range api.Operations() {
+		o, err := s.describeOperation(op, s.described[op.ID])
+		if err != nil {
+			return nil, fmt.Errorf("describing %s: %w", op.ID, err)
+		}
+		doc.AddOperation(o)
+	}
+	return doc, nil
+}
+
+// describeOperation completes what huma knows of an operation.
+func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*huma.Operation, error) {
+	o := &huma.Operation{
+		OperationID: op.ID, Method: op.Method, Path: op.Path, Tags: []string{op.Tag}, Summary: op.Summary, Description: describe(op),
+		Extensions: map[string]any{"x-service-rate-category": string(op.Rate), "x-service-error-codes": s.codesOf(op)},
+	}
+	if op.Permission != "" {
+		o.Extensions["x-service-permission"] = string(op.Permission)
+	}
+	if op.Access == api.Platform {
+		o.Extensions["x-service-platform-admin"] = true
+	}
+	if s.isLater(op) {
+		o.Extensions["x-service-later"] = true
+		o.Description = "Not in this build yet: the answer is `NOT_FOUND`.\n\n" + o.Description
+	}
+	if op.Access == api.Public {
+		o.Extensions["security"] = []any{} // huma leaves an empty list out
+	} else {
+		o.Security = []map[string][]string{{schemeKey: {}}, {schemeSession: {}}}
+	}
+	for _, p := range from.Parameters {
+		c := *p
+		c.Schema = published(p.Schema)
+		if p.In == "path" || p.In == "query" {
+			c.Example = exampleParameter(op, p.Name)
+		}
+		if p.In == "query" && p.Name == "sort" {
+			names := sortNames(op)
+			c.Description = "The order: `" + strings.Join(names, "`, `") + "`, separated by commas, - before a name for descending."
+			c.Example = "-" + names[0]
+		}
+		if p.Name == "If-Match" {
+			c.Example = `"3"`
+		}
+		if p.In != "cookie" { // the session's cookie is a security scheme
+			o.Parameters = append(o.Parameters, &c)
+		}
+	}
+	for _, name := range parametersOf(op) {
+		o.Parameters = append(o.Parameters, &huma.Param{Ref: "#/components/parameters/" + name})
+	}
+	if err := describeRequest(o, op, from); err != nil {
+		return nil, err
+	}
+	return o, s.describeResponses(o, op, from)
+}
+
+// sortNames are the fields that a list can be sorted by.
+func sortNames(op *api.Operation) []string {
+	for _, f := range reflect.VisibleFields(op.In) {
+		if f.Tag.Get("query") == "sort" {
+			return strings.Split(f.Tag.Get("sort"), ",")
+		}
+	}
+	return []string{""}
+}
+
+// parametersOf are the shared headers that an operation reads.
+func parametersOf(op *api.Operation) []string {
+	names := []string{"TraceId"}
+	switch {
+	case op.Access == api.Tenant:
+		names = append(names, "TenantId")
+	case op.Access == api.SignedIn && op.Permission != "":
+		names = append(names, "OptionalTenantId")
+	}
+	if op.Method == http.MethodPost && op.Form == api.JSON && op.Access != api.Public {
+		names = append(names, "IdempotencyKey")
+	}
+	if op.Form == api.Download || op.Form == api.Markup {
+		names = append(names, "Range", "IfNoneMatch")
+	}
+	return names
+}
+
+func describeRequest(o *huma.Operation, op *api.Operation, from *huma.Operation) error {
+	if from.RequestBody == nil {
+		return nil
+	}
+	body := &huma.RequestBody{Required: from.RequestBody.Required, Content: map[string]*huma.MediaType{}}
+	for kind, m := range from.RequestBody.Content {
+		example, err := exampleRequest(op)
+		if err != nil {
+			return err
+		}
+		body.Content[kind] = &huma.MediaType{Schema: published(m.Schema), Example: example}
+	}
+	o.RequestBody = body
+	return nil
+}
+
+func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *huma.Operation) error {
+	ok := &huma.Response{Description: meaning(op), Headers: headersOf(op, op.Status)}
+	switch {
+	case op.Form == api.Markup:
+		ok.Content = map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString},
+			Example: "<!doctype html>\n<html lang=\"en\"><title>Executive summary</title>…</html>"}}
+	case op.Form == api.Events:
+		ok.Content = map[string]*huma.MediaType{eventStream: {Schema: &huma.Schema{Type: huma.TypeString},
+			Example: "event: progress\nid: 7\ndata: {\"status\":\"running\",\"progress\":35}\n\n"}}
+	case op.Form == api.Download:
+		ok.Content = map[string]*huma.MediaType{"*/*": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	case op.Out != reflect.TypeFor[api.None]():
+		example, err := exampleResponse(op)
+		if err != nil {
+			return err
+		}
+		declared := from.Responses[strconv.Itoa(op.Status)].Content["application/json"]
+		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: published(declared.Schema), Example: example}}
+	}
+	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
+	if op.Form == api.Download || op.Form == api.Markup {
+		part := &huma.Response{Description: "The part that the header Range asked for", Headers: headersOf(op, op.Status), Content: ok.Content}
+		o.Responses["206"] = part
+		o.Responses["304"] = &huma.Response{Description: "The file has the ETag of the header If-None-Match", Headers: headersOf(op, http.StatusNotModified)}
+		o.Responses["416"] = &huma.Response{Description: "The file has no such range", Headers: headersOf(op, http.StatusRequestedRangeNotSatisfiable),
+			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	}
+	if _, may := reflect.New(op.Out).Interface().(interface{ Existed() bool }); may && op.Status == http.StatusCreated {
+		o.Responses["200"] = &huma.Response{Description: "The record was there already; this is it", Headers: headersOf(op, http.StatusOK), Content: ok.Content}
+	}
+	for status, codes := range byStatus(s.codesOf(op)) {
+		o.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(codes)}
+	}
+	return nil
+}
+
+// headersOf are the headers of an answer that went well.
+func headersOf(op *api.Operation, status int) map[string]*huma.Header {
+	names := []string{api.TraceHeader, api.RateLimitHeader, api.RateRemainingHeader, api.RateResetHeader}
+	if status == http.StatusCreated && api.LocationOf(reflect.New(op.Out).Interface()) != "" {
+		names = append(names, "Location")
+	}
+	if slices.Contains(parametersOf(op), "IdempotencyKey") {
+		names = append(names, api.IdempotencyReplayed)
+	}
+	if op.Form == api.Download || op.Form == api.Markup {
+		names = append(names, "ETag")
+		if status == http.StatusOK {
+			names = append(names, "Content-Disposition", "Accept-Ranges")
+		}
+	}
+	return headerRefs(names)
+}
+
+func headerRefs(names []string) map[string]*huma.Header {
+	out := map[string]*huma.Header{}
+	for _, n := range names {
+		out[n] = &huma.Header{Ref: "#/components/headers/" + n}
+	}
+	return out
+}
+
+// codesOf are the error codes that an operation may answer with, in the order of the checks.
+func (s *Server) codesOf(op *api.Operation) []api.ErrorCode {
+	var out []api.ErrorCode
+	// A public operation that takes something takes a password or a one-time link.
+	if op.Access != api.Public || op.In != reflect.TypeFor[api.None]() {
+		out = append(out, api.CodeUnauthorized)
+	}
+	if op.Access == api.Tenant {
+		out = append(out, api.CodeTenantRequired)
+	}
+	writes := op.Method != http.MethodGet
+	if op.Access != api.Public || writes {
+		out = append(out, api.CodeForbidden)
+	}
+	out = append(out, api.CodeRateLimit, api.CodeValidation)
+	if op.Access != api.Public || s.isLater(op) {
+		out = append(out, api.CodeNotFound)
+	}
+	if op.Access != api.Public && writes {
+		out = append(out, api.CodeInvalidState)
+	}
+	if slices.Contains(gated, op.ID) {
+		out = append(out, api.CodeApproval)
+	}
+	return append(out, api.CodeInternal)
+}
+
+func (s *Server) isLater(op *api.Operation) bool { return slices.Contains(s.later, op.ID) }
+
+// gated are the operations that meet a decision only a person can make.
+var gated = []string{api.Transition.ID, api.StartLifecycle.ID, api.StartWorkflow.ID, api.ResumeWorkflow.ID, api.SignalWorkflow.ID}
+
+func byStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
+	out := map[int][]api.ErrorCode{}
+	for _, c := range codes {
+		out[c.HTTPStatus()] = append(out[c.HTTPStatus()], c)
+	}
+	for _, of := range out {
+		slices.Sort(of)
+	}
+	return out
+}
+
+// responseName names the shared response of a set of codes: ValidationErrorOrTenantContextRequired.
+func responseName(codes []api.ErrorCode) string {
+	var names []string
+	for _, c := range codes {
+		var b strings.Builder
+		for _, word := range strings.Split(strings.ToLower(string(c)), "_") {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+		names = append(names, b.String())
+	}
+	return strings.Join(names, "Or")
+}
+
+// errorResponses are the responses that operations share: one for each set of
+// codes that comes with one status.
+func (s *Server) errorResponses() map[string]*huma.Response {
+	out := map[string]*huma.Response{}
+	for _, op := range api.Operations() {
+		for status, codes := range byStatus(s.codesOf(op)) {
+			name := responseName(codes)
+			if out[name] != nil {
+				continue
+			}
+			var words []string
+			examples := map[string]*huma.Example{}
+			for _, c := range codes {
+				words = append(words, "`"+string(c)+"`: "+whenCode[c])
+				examples[string(c)] = &huma.Example{Summary: whenCode[c], Value: exampleError(c)}
+			}
+			headers := []string{api.TraceHeader}
+			if status == http.StatusTooManyRequests {
+				headers = append(headers, "Retry-After", api.RateLimitHeader, api.RateRemainingHeader, api.RateResetHeader)
+			}
+			out[name] = &huma.Response{Description: strings.Join(words, ". ") + ".", Headers: headerRefs(headers),
+				Content: map[string]*huma.MediaType{"application/json": {Schema: errorWith(codes), Examples: examples}}}
+		}
+	}
+	return out
+}
+
+// errorWith is the error envelope with one of the codes.
+func errorWith(codes []api.ErrorCode) *huma.Schema {
+	code := &huma.Schema{}
+	for _, c := range codes {
+		code.Enum = append(code.Enum, string(c))
+	}
+	inner := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"code": code}}
+	return &huma.Schema{AllOf: []*huma.Schema{{Ref: refTo("ErrorEnvelope")},
+		{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"error": inner}}}}
+}
+
+// registry is huma's, with the schemas as they are published.
+type registry struct {
+	huma.Registry
+	schemas map[string]*huma.Schema
+}
+
+func (r registry) Map() map[string]*huma.Schema { return r.schemas }
+
+// MarshalJSON writes the published schemas, sorted by name.
+func (r registry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
+
+func publishedSchemas(from huma.Registry) huma.Registry {
+	out := map[string]*huma.Schema{}
+	for name, s := range from.Map() {
+		out[name] = published(s)
+	}
+	return registry{from, out}
+}
+
+// published is a copy of a schema in strict JSON Schema: huma lets null pass
+// beside an enumeration, the standard does not.
+func published(s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	if c.Nullable && len(c.Enum) > 0 {
+		c.Enum = append(slices.Clone(c.Enum), nil)
+	}
+	c.Items = published(s.Items)
+	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		c.AdditionalProperties = published(more)
+	}
+	if s.Properties != nil {
+		c.Properties = maps.Clone(s.Properties)
+		for name, p := range c.Properties {
+			c.Properties[name] = published(p)
+		}
+	}
+	for _, list := range []*[]*huma.Schema{&c.AnyOf, &c.AllOf, &c.OneOf} {
+		*list = slices.Clone(*list)
+		for i, sub := range *list {
+			(*list)[i] = published(sub)
+		}
+	}
+	return &c
+}

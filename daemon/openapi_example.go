@@ -1,0 +1,251 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+var errorEnvelope = reflect.TypeFor[api.ErrorEnvelope]()
+
+// An example is a Go value of the operation's own type, filled field by field and
+// then encoded as any answer is: it can't have a shape that the service doesn't.
+// What a field holds is looked up, in this order: exampleFields under "Type.field";
+// the first value of its enum tag; exampleFields under "field"; the first value of
+// its type; the end of its name. Counts and flags have one value for all. A text
+// that none of these knows is an error, so that no example says "string".
+
+// exampleResponse is an answer of op as JSON.
+func exampleResponse(op *api.Operation) (json.RawMessage, error) {
+	v := reflect.New(op.Out)
+	if err := fillExample(v.Elem(), op.Out.Name()); err != nil {
+		return nil, err
+	}
+	api.NeverNull(v.Interface())
+	return json.Marshal(v.Interface())
+}
+
+// exampleRequest is a body of op as JSON; for an upload, the form as an object.
+func exampleRequest(op *api.Operation) (json.RawMessage, error) {
+	if op.Form == api.Upload {
+		form := map[string]string{}
+		for i := range op.In.NumField() {
+			if name := op.In.Field(i).Tag.Get("form"); name != "" {
+				form[name] = fmt.Sprint(exampleFields[op.In.Name()+"."+name])
+			}
+		}
+		return json.Marshal(form)
+	}
+	body, _ := op.In.FieldByName("Body")
+	v := reflect.New(body.Type)
+	if err := fillExample(v.Elem(), op.In.Name()); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v.Interface())
+}
+
+// exampleParameter is a value of a parameter in path or query; nil where there is nothing to show.
+func exampleParameter(op *api.Operation, name string) any {
+	for _, key := range []string{op.In.Name() + "." + name, name} {
+		if v, ok := exampleParameters[key]; ok {
+			return v
+		}
+	}
+	if strings.HasSuffix(name, "Id") {
+		return exampleID
+	}
+	return nil
+}
+
+// exampleError is an error answer with a code.
+func exampleError(code api.ErrorCode) api.ErrorEnvelope {
+	e := exampleErrors[code]
+	e.Code, e.TraceID = code, exampleTrace
+	if e.Details == nil {
+		e.Details = []api.ErrorDetail{}
+	}
+	return api.ErrorEnvelope{Error: &e}
+}
+
+// fillExample fills v, which belongs to the type named owner.
+func fillExample(v reflect.Value, owner string) error {
+	t := v.Type()
+	if whole, ok := exampleTypes[t]; ok {
+		v.Set(reflect.ValueOf(whole))
+		return nil
+	}
+	if isOptional(t) {
+		v.Field(0).SetBool(true)
+		return fillExample(v.Field(1), owner)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(t.Elem()))
+		return fillExample(v.Elem(), owner)
+	case reflect.Struct:
+		if t.Name() != "" && !strings.Contains(t.Name(), "[") {
+			owner = t.Name()
+		}
+		return fillFields(v, []string{owner})
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(t, 1, 1))
+		return fillExample(v.Index(0), owner)
+	}
+	return fmt.Errorf("no example for %s in %s", t, owner)
+}
+
+// fillFields fills a struct. owners are the names its fields go by: the type's,
+// and before it that of the type it is embedded in.
+func fillFields(v reflect.Value, owners []string) error {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() || f.Tag.Get("json") == "-" {
+			continue
+		}
+		fill := fillField
+		if f.Anonymous {
+			fill = func(v reflect.Value, f reflect.StructField, owners []string) error {
+				return fillFields(v, append(slices.Clone(owners), f.Type.Name()))
+			}
+		}
+		if err := fill(v.Field(i), f, owners); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillField(v reflect.Value, f reflect.StructField, owners []string) error {
+	var keys []string
+	for _, o := range owners {
+		keys = append(keys, o+"."+jsonName(f))
+	}
+	if f.Tag.Get("enum") == "" {
+		keys = append(keys, jsonName(f))
+	}
+	for _, k := range keys {
+		known, ok := exampleFields[k]
+		if !ok {
+			continue
+		}
+		if known == nil || put(v, reflect.ValueOf(known)) {
+			return nil
+		}
+		if strings.Contains(k, ".") {
+			return fmt.Errorf("the example of %s is a %T, not a %s", k, known, f.Type)
+		}
+	}
+	if enum, _, _ := strings.Cut(f.Tag.Get("enum"), ","); enum != "" && put(v, reflect.ValueOf(enum)) {
+		return nil
+	}
+	if first, ok := firstValue(f.Type); ok && put(v, first) {
+		return nil
+	}
+	for suffix, known := range exampleSuffixes {
+		if strings.HasSuffix(jsonName(f), suffix) && put(v, reflect.ValueOf(known)) {
+			return nil
+		}
+	}
+	if _, whole := exampleTypes[f.Type]; whole {
+		return fillExample(v, keys[0])
+	}
+	switch f.Type.Kind() {
+	case reflect.Struct, reflect.Pointer, reflect.Slice:
+		return fillExample(v, keys[0])
+	case reflect.Bool:
+		v.SetBool(true)
+		return nil
+	case reflect.Int:
+		v.SetInt(exampleCount)
+		return nil
+	}
+	return fmt.Errorf("no example for %s (%s): add one to exampleFields", strings.Join(keys, " or "), f.Type)
+}
+
+// firstValue is the first of the values that a named kind of text may have.
+func firstValue(t reflect.Type) (reflect.Value, bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.String {
+		return reflect.Value{}, false
+	}
+	list := reflect.Zero(t).MethodByName("Values")
+	if !list.IsValid() {
+		return reflect.Value{}, false
+	}
+	return list.Call(nil)[0].Index(0), true
+}
+
+// put sets v, or what it points to or is a list of, to x where the kinds allow it.
+func put(v, x reflect.Value) bool {
+	t := v.Type()
+	switch {
+	case x.Type().AssignableTo(t):
+		v.Set(x)
+		return true
+	case isOptional(t):
+		v.Field(0).SetBool(true)
+		return put(v.Field(1), x)
+	case t.Kind() == reflect.Pointer:
+		p := reflect.New(t.Elem())
+		if !put(p.Elem(), x) {
+			return false
+		}
+		v.Set(p)
+		return true
+	case t.Kind() == reflect.Slice && x.Kind() != reflect.Slice:
+		s := reflect.MakeSlice(t, 1, 1)
+		if !put(s.Index(0), x) {
+			return false
+		}
+		v.Set(s)
+		return true
+	case x.Kind() == reflect.String && t.Kind() == reflect.Int:
+		n, err := strconv.Atoi(x.String())
+		v.SetInt(int64(n))
+		return err == nil
+	case plain(x.Kind()) == plain(t.Kind()) && plain(t.Kind()) != 0 && x.CanConvert(t):
+		v.Set(x.Convert(t))
+		return true
+	}
+	return false
+}
+
+// plain sorts the kinds that convert without a change of meaning.
+func plain(k reflect.Kind) int {
+	switch k {
+	case reflect.String:
+		return 1
+	case reflect.Bool:
+		return 2
+	case reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64:
+		return 3
+	case reflect.Map:
+		return 4
+	}
+	return 0
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" {
+		return f.Name
+	}
+	return name
+}
+
+func moment(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		panic("daemon: " + err.Error())
+	}
+	return t
+}

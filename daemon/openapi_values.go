@@ -1,0 +1,222 @@
+package daemon
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// One small company stands behind all examples: Acme, which looks at its access
+// control in November 2026.
+const (
+	exampleID           = "019a3c5e-7b2f-7c41-9d20-4f1a6be08d31"
+	exampleOther        = "019a3c61-02d4-7e18-a6b7-93c5d1f20e44"
+	exampleOrganization = "019a2f10-1c3d-7a5e-8b90-2d4c6e8fa012"
+	exampleUser         = "019a2f10-1c40-7b11-9f37-5e0d8c21ab66"
+	exampleTrace        = "01a1f961-dfe7-70c2-b4d0-8a142159608b"
+	exampleHash         = "9f2c1d4be07a55c3188e6f0a7d3b92e4c6015fa8d7b3e2914c6a8f50b1d7e39c"
+	examplePolicy       = "Access control policy"
+	examplePolicyFile   = "access-control-policy.pdf"
+	exampleQuote        = "Access rights are reviewed every quarter by the owner of the system."
+	exampleMissing      = "No record shows that accounts of leavers are closed."
+	exampleFormula      = "(implemented + 0.5 × partially implemented) ÷ applicable"
+	exampleCount        = 12
+)
+
+var exampleTypes = map[reflect.Type]any{
+	reflect.TypeFor[time.Time]():      moment("2026-11-20T09:30:00Z"),
+	reflect.TypeFor[api.Date]():       api.Date("2026-12-31"),
+	reflect.TypeFor[api.Pagination](): api.Pagination{Total: 1, Limit: api.DefaultListLimit},
+	reflect.TypeFor[api.Actor]():      api.Actor{Type: api.ActorUser, ID: exampleUser, Name: "Ada Byron"},
+	reflect.TypeFor[api.Locator]():    api.Locator{Page: 3, LineStart: 14, LineEnd: 16},
+}
+
+// exampleSuffixes are for names that say themselves what they hold.
+var exampleSuffixes = map[string]any{"_id": exampleID, "sha256": exampleHash}
+
+var exampleParameters = map[string]any{
+	"limit": 50, "versionNumber": 1,
+	"cursor": nil, "sort": nil, "since": nil, "until": nil,
+	"controlId": "IAC-06", "controlCode": "IAC-06", "control_code": "IAC-06", "frameworkId": "iso-27001-2022", "requirementId": "A.8.5",
+	"scfVersionId": "2026.1.1", "version": "2026.1.1", "scf_version": "2026.1.1", "templateId": "approval_request",
+	"domain": "IAC", "domain_code": "IAC", "framework": "iso-27001-2022", "target": "nist-csf-2.0", "tags": []string{"material"},
+	"q": "access", "orgId": exampleOrganization, "organizationId": exampleOrganization, "tenantId": exampleOrganization, "userId": exampleUser,
+}
+
+// exampleFields are values by "Type.field" or "field"; nil leaves a field empty.
+var exampleFields = map[string]any{
+	// Anything.
+	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTrace, "error": nil, "description": "Everything that serves customers.",
+	"name": "Acme 2026", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,
+	"edited_fields": []string{}, "author_ids": []string{exampleUser}, "reason": "The evidence was read and discussed.", "comment": "Read and agreed.", "revision": 3, "warnings": []string{},
+	"version_number": 1, "progress": 38, "confidence": 0.82, "score": 0.82, "owner": "Head of IT", "note": "Discussed on 2026-11-18.",
+	"category": "policy", "filename": examplePolicyFile, "document_title": examplePolicy, "heading_path": []string{"4 Access", "4.2 Reviews"},
+	"text": exampleQuote, "quote": exampleQuote, "missing_elements": []string{exampleMissing}, "method": "rules 1",
+	"control_code": "IAC-06", "control_title": "Multi-factor authentication", "domain_code": "IAC", "domain_name": "Identification and authentication",
+	"framework_code": "iso-27001-2022", "framework_codes": []string{"iso-27001-2022"}, "requirement_code": "A.8.5", "requirement_codes": []string{"A.8.5"},
+	"Item.requirement_codes": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "framework_ids": []string{exampleOther},
+	"inputs": map[string]string{"scf_version_id": exampleOther, "scope_sha256": exampleHash}, "kept": []string{}, "weight": 9,
+	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "generated_by_agent_run_id": nil,
+	"findings_by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8}, "by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8},
+	"by_domain": map[string]int{"IAC": 4, "GOV": 2}, "enabled": true, "value": 128.0, "email": "ada@acme.example", "role": "member",
+	"resource_type": "assessment", "summary": "Ada Byron created the assessment Acme 2026.", "level": 2, "target_level": 3,
+
+	// Health, sessions, organizations.
+	"Health.service": "service", "HealthCheck.name": "store", "HealthCheck.detail": "writable", "HealthDetail.version": "1.4.0", "uptime_seconds": 86400, "latency_ms": 0.4,
+	"password": "correct horse battery staple", "User.name": "Ada Byron", "ban_reason": nil, "Member.name": "Ada Byron", "MyOrganization.role": "owner",
+	"User.id": exampleUser, "Organization.id": exampleOrganization, "active_organization_id": exampleOrganization, "Organization.name": "Acme", "UpdateTenantInput.name": "Acme", "slug": "acme",
+	"settings": map[string]any{"require_second_person": true}, "WaitingFor.who": "an admin or owner", "assessment_name": "Acme 2026",
+	"assessments_by_state": map[api.State]int{api.StateSoAUnderReview: 1, api.StateClosed: 2},
+	"APIKey.name":          "build server", "APIKeyBody.name": "build server", "masked_key": "service_live_…9d41", "scopes": []string{"assessment:read", "document:write"},
+	"NewAPIKey.key": "service_live_" + exampleHash, "grace_seconds": 3600, "BanUserInput.reason": "The account was shared.",
+
+	"token": exampleHash, "AcceptLinkInput.name": "Ben Byte", "Link.purpose": "invite", "Link.organization": "Acme", "Me.organization": "Acme", "needs_password": true,
+	"current_password": "correct horse battery staple", "new_password": "a longer sentence is easier to keep", "permissions": []api.Permission{"assessment:read", "document:write"},
+	"Me.role": api.RoleMember, "Link.role": api.RoleMember, "NewOrganizationInput.name": "Acme", "NewOrganizationInput.slug": "acme", "api_key_name": "first", "api_key_scopes": []string{"*"},
+	"owner_password": "hk4m-x2qv-9rtd-b7wz-e3cn", "invite_token": exampleHash, "invite_path": "/link#" + exampleHash, "PasswordLink.path": "/link#" + exampleHash,
+	"UpdateMemberInput.status": "active", "SignedOut.ok": true,
+
+	// The catalog.
+	"label": "2026.1.1", "source_filename": "scf-2026.1.1.xlsx", "is_starter": false, "Domain.code": "IAC", "Domain.name": "Identification and authentication",
+	"principle": "People and machines prove who they are.", "intent": "Nobody acts under another's name.", "Control.code": "IAC-06",
+	"Control.title": "Multi-factor authentication", "Control.description": "People prove who they are with two factors.", "question": "Is a second factor asked for?",
+	"Control.weight": 9, "Control.applicability": []string{"people", "technology"}, "csf_function": "protect", "cadence": "annual",
+	"solutions": map[string]string{"small": "The second factor of the mail provider."}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "It is asked for everywhere."},
+	"risks": []string{"unauthorised access"}, "threats": []string{"stolen passwords"}, "baselines": []string{"essential"}, "scrm_tiers": []string{"operational"},
+	"Control.traits": []string{}, "tags": []string{"access"}, "errata": []string{}, "extra": map[string]string{}, "EvidenceRequest.code": "E-IAC-04", "area": "Access",
+	"artifact": "Settings of the sign-in service", "AssessmentObjective.code": "IAC-06_A01", "AssessmentObjective.text": "A second factor is asked for.", "rigor": 1,
+	"AssessmentObjective.applicability": []string{"technology"}, "origins": []string{}, "CompensatingControl.control_code": "IAC-10",
+	"CompensatingControl.name": "Passwords", "CompensatingControl.justification": "Long passwords narrow the gap.", "is_deprecated": false, "is_material": false,
+	"Framework.code": "iso-27001-2022", "Framework.name": "ISO/IEC 27001:2022", "publisher": "ISO", "jurisdiction": "international", "Framework.title": "Information security management systems",
+	"source_url": "https://www.iso.org/standard/27001", "column": "ISO 27001 2022", "aliases": []string{"iso-27001"}, "includes": []string{},
+	"Requirement.code": "A.8.5", "Requirement.title": "Secure authentication", "Requirement.text": nil, "Mapping.source": "scf-workbook", "relationship": "intersects",
+	"strength": 7, "Mapping.rationale": nil, "coverage_pct": 96.77, "target_requirement_code": "PR.AA-03", "target_requirement_codes": []string{"PR.AA-03"},
+	"control_codes": []string{"IAC-06"}, "sheet": "SCF 2026.1", "cell": "D17", "ImportWarning.message": "the code has blanks around it, which were dropped",
+	"ImportRun.dry_run": false, "from_label": "2025.4", "to_label": "2026.1.1", "ControlRef.code": "IAC-06.7", "ControlRef.title": "Second factors that resist phishing",
+	"ControlChange.code": "IAC-06", "from_title": "Second factor", "to_title": "Multi-factor authentication", "from_weight": 8, "to_weight": 9, "deprecated": false,
+	"frameworks_added": []string{"nist-csf-2.0"}, "CatalogDiffSummary.frameworks_added": 1, "frameworks_removed": []string{}, "CatalogDiffSummary.frameworks_removed": 0,
+	"ImportSource.source": json.RawMessage(`{"format": "service-catalog/1"}`), "ImportWorkbookInput.file": "(the workbook)", "ImportWorkbookInput.label": "2026.1.1",
+
+	"MappingDocument.focal_document": "ISO/IEC 27001:2022", "MappingDocument.release": "2025.4", "rows": 146, "elements": 93, "related": 146,
+	"mappings_confirmed": 140, "mappings_added": 6, "mappings_unnamed": 0, "requirements_added": 2, "requirements_worded": 91, "documents": []api.MappingDocument{},
+	"ImportSTRMInput.file": "(the document)", "ImportSTRMInput.version": "2026.1.1", "ImportSTRMInput.framework": "iso-27001-2022", "ImportWorkbookInput.aliases": "",
+	"Hazard.code": "R-AC-1", "Hazard.group": "Access", "Hazard.title": "Inability to tell who acted", "Hazard.description": "Accounts are shared.", "Hazard.csf_function": "protect",
+	"Principle.number": "1", "Principle.name": "Privacy by design", "Principle.description": "Privacy is thought of first.",
+	"FrameworkAlias.code": "iso-27001-2022", "names": []string{"ISO 27001 v2022"}, "from_code": "nist-csf-1.1", "to_code": "nist-csf-2.0",
+
+	// Frameworks and controls of one's own, and moves to another catalog.
+	"CustomFrameworkBody.code": "yard-rules", "CustomFrameworkBody.name": "Yard rules", "CustomRequirement.code": "Y-1", "CustomRequirement.title": "Second factors in the yard",
+	"CustomRequirement.text": "Everybody who moves a crane signs in with two factors.", "CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"}, "applicability": []string{"people", "technology"},
+	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both ask for a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
+	"CustomControlBody.description": "Nobody moves a crane between dusk and dawn.", "traits": []string{}, "evidence_requests": []string{"The crane log"}, "assessment_objectives": []string{"The log shows no move at night."},
+	"CustomControlBody.requirements": map[string][]string{"yard-rules": {"Y-1"}}, "unresolved": []string{}, "is_custom": true, "updated_by": "Ada Byron", "ImportResult.revision": 4,
+	"drop_frameworks": []string{}, "MigrateBody.to": "2026.1.1", "MigratedFramework.to_code": nil, "decisions_kept": []string{"IAC-06"}, "decisions_left": []string{}, "custom_revision": 4,
+	"reasons": []string{"reworded"}, "decided": true, "requirements_gained": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "requirements_lost": api.RequirementCodes{},
+	"MigratedFramework.code": "iso-27001-2022", "MigratedFramework.message": nil,
+
+	// Assessments and evidence.
+	"CreateAssessmentInput.framework_id": "iso-27001-2022", "CreateAssessmentInput.framework_ids": []string{"nist-csf-2.0"}, "CreateAssessmentInput.scf_version_id": nil,
+	"UpdateAssessmentInput.framework_id": "iso-27001-2022", "UpdateAssessmentInput.framework_ids": []string{"nist-csf-2.0"}, "closed_at": nil,
+	"Assessment.state": api.StateSoAUnderReview, "AssessmentStatus.state": api.StateSoAUnderReview, "next_states": []api.State{api.StateSoAApproved},
+	"blocked_by": []string{"the Statement of Applicability waits for an approval"}, "TimelineEvent.type": "assessment.created",
+	"TransitionInput.target_state": api.StateSoADrafted, "TransitionInput.reason": "All documents are in.", "LifecycleEvent.from_state": api.StateScopeDrafted,
+	"LifecycleEvent.to_state": api.StateSoADrafted, "LifecycleEvent.event_type": "transition",
+	"Document.title": examplePolicy, "mime_type": "application/pdf", "size_bytes": 48213, "language": "en", "page_count": 7, "document_version": "2.1", "Document.status": api.DocumentIngested,
+	"DocumentProgress.status": api.DocumentProcessing, "stage": "embed", "Chunk.kind": "paragraph", "index": 4, "token_estimate": 18,
+	"UploadDocumentInput.file": "(the file)", "UploadDocumentInput.category": "policy", "UploadDocumentInput.path": "evidence/policies/access.pdf", "UploadDocumentInput.replaces": "", "Document.path": "evidence/policies/access.pdf", "duplicate_of": nil,
+	"SearchBody.query": "who reviews access rights?", "SearchAnswer.query": "who reviews access rights?", "SearchBody.document_id": nil, "top_k": 10, "min_score": 0.3,
+	"highlights": []string{"reviewed every quarter"}, "same_as": []string{}, "Mark.start": 0, "Mark.end": 8,
+	"SearchBody.effective_from": "2025-01-01", "SearchBody.effective_to": nil, "semantic": 0.86, "keyword": 0.61, "embedder": "builtin-1", "served_by": "builtin-1", "away": nil, "embedding_dimensions": 256,
+	"documents_by_status": map[api.DocumentState]int{api.DocumentIngested: 12}, "EmbeddingStatus.training": nil, "EmbeddingStatus.pending": 0, "EmbeddingStatus.failed": 0,
+
+	// Deliverables.
+	"business_units": []string{"Operations"}, "processes": []string{"Customer support"}, "systems": []string{"Shop", "Mail"}, "locations": []string{"Hamburg"},
+	"legal_entities": []string{"Acme GmbH"}, "data_types": []string{"Customer records"}, "third_parties": []string{"Hosting provider"}, "exclusions": []string{"The museum shop"},
+	"assumptions": []string{"The policies uploaded are in force."}, "constraints": []string{"No interviews were held."},
+	"Scope.traits": map[string]api.Trait{"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}}},
+	"Trait.reason": "two documents name a hosting provider", "ScopeBody.traits": map[string]*bool{"uses_cloud": yes(), "has_ot": nil},
+	"supports": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
+	"inclusion_reasons": []string{"framework"}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
+	"coverage_ratio": 0.67, "SoAItem.reason": "two of three statements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
+	"SoAItem.evidence_coverage": api.CoveragePartial, "UpdateSoAItemInput.implementation_status": api.PartiallyImplemented, "needs_review": false,
+	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope and says no reason", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
+	"CreateGapInput.control_id": "IAC-06", "CreateGapInput.status": api.NotImplemented, "CreateGapInput.severity": api.SeverityHigh,
+	"Finding.status": api.NotImplemented, "Finding.result": api.NotMet, "Finding.severity": api.SeverityHigh, "UpdateFindingInput.status": api.PartiallyImplemented,
+	"UpdateFindingInput.severity": api.SeverityMedium, "gap_type": "implementation", "severity_reason": "weight 9 × not met = high",
+	"condition": "A second factor is asked for on the mail service only.", "criteria": "People prove who they are with two factors.", "cause": "The shop's administration has its own accounts.",
+	"effect": "A stolen password is enough to change prices.", "recommendation": "Ask for a second factor in the shop's administration.", "Finding.source": "analysis",
+	"by_result": map[api.Result]int{api.Met: 40, api.NotMet: 11}, "by_type": map[string]int{"implementation": 7, "evidence": 4},
+	"previous_level": 1, "MaturityScore.criteria": "It is planned and tracked.", "next_criteria": "It is the same everywhere, by a written standard.",
+	"MaturityScore.rationale": "A policy and a plan were found, no records.", "UpdateMaturityScoreInput.rationale": "The records were shown in a meeting.",
+	"assessed_pct": 83.3, "mean": 1.9, "weighted_mean": 2.1, "minimum": 0, "target_mean": 3.0, "by_level": map[string]int{"0": 4, "1": 9, "2": 21, "3": 6},
+	"poam_code": "POAM-001", "weakness": "A second factor is asked for on the mail service only.", "corrective_action": "Ask for a second factor in the shop's administration.",
+	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator", "dependencies": []string{}, "acceptance_criteria": []string{"Signing in without a second factor fails."},
+	"expected_evidence": []string{"Settings of the sign-in service"}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
+	"expired_acceptances": []string{}, "also_closes": []string{}, "beyond_180_days": []string{}, "not_met": []string{"3.1.3"}, "blocking": []string{}, "CMMCEligibility.score": 0.991, "CMMCEligibility.points": 109,
+	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.why": []string{"evidence"},
+	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "reset": []string{"note"},
+	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
+	"Approval.decided_by": nil, "Approval.decided_at": nil, "Approval.reason": nil, "Artifact.title": "Statement of Applicability", "Artifact.type": "soa", "supersedes": nil, "current_version": 1,
+	"Report.title": "Acme 2026: executive summary", "Report.filename": "acme-2026-executive-summary.pdf", "Report.template": "executive_summary", "ReportBody.title": "Acme 2026",
+	"sources": map[string]string{"soa_version_id": exampleOther, "soa_sha256": exampleHash}, "ImportStatistics.sources": 3, "draft": false, "Report.status": "ready",
+	"ExecutiveSummary.text": "Of 60 controls that apply, 31 are implemented. Eleven gaps are open, three of them high.", "by": "Ada Byron", "at": "2026-11-20T09:30:00Z",
+	"MilestoneChange.reason": "The provider needs longer.",
+
+	// Agents, workflows, analyses.
+	"agent_id": "gap-analyst", "Agent.id": "gap-analyst", "Agent.name": "Gap analyst", "Agent.role": "Proposes gaps, each with its evidence.", "tools": []string{"search-kb", "list-soa-items"},
+	"needs_approval_for": []string{"gap_analysis"}, "model": "builtin", "prompt_version": "rules 1", "AgentRun.status": "completed", "AgentStep.name": "search-kb",
+	"AgentStep.input": map[string]any{"query": "second factor"}, "output": map[string]any{"passages": 4}, "duration_ms": 41, "StartRunBody.input": map[string]any{"domain": "IAC"},
+	"AgentOutput.summary": "Eleven gaps are proposed.", "CompleteRunInput.summary": "Done by hand.", "limitations": []string{"Pictures in documents were not read."},
+	"proposals":    []map[string]any{{"control_code": "IAC-06", "severity": "high"}},
+	"current_step": "soa_drafted", "WorkflowStep.name": "soa_drafted", "WorkflowStep.title": "draft the Statement of Applicability", "WorkflowRun.status": api.RunRunning,
+	"WorkflowRun.detail": nil, "WorkflowRun.approval_id": nil, "not_before": nil, "WorkflowRun.completed_at": nil, "Signal.name": "go_on", "StartWorkflowInput.start_at": moment("2026-11-21T02:00:00Z"),
+	"last_signal": nil, "AuditVerification.ok": true, "records": 412, "head": exampleHash, "problem": nil, "AuditProblem.kind": "changed", "AuditProblem.message": "its content is not what its hash says",
+	"key_id": "3f9a0c1d2b4e5f60", "public_key": "2Zxd1c8hH0m5z1Q0l3uY7o9vJ6s2K8w4n1r5t7y9A0E=", "signature": "bm90IGEgcmVhbCBzaWduYXR1cmU=", "from_version": 1, "to_version": 2, "from_sha256": exampleHash, "to_sha256": exampleHash,
+	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT", "DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7", "WorkflowStep.status": "running", "waiting_for": nil, "SignalInput.name": "go_on", "payload": map[string]any{"by": "Ada Byron"},
+	"controlRequirement": "People prove who they are with two factors.", "evidenceDescription": "The settings of the mail service ask for a code from an app.",
+	"confidence_score": 78.0, "auditor_notes": "The evidence covers the mail service only.", "is_compliant": false,
+	"systemModuleName": "shop-admin", "rawLogsExcerpt": "2026-11-19T23:58:02Z sign-in failed user=admin from=203.0.113.7 (412 times)", "is_false_positive": false, "severity_level": "high",
+	"attack_vector_guessed": "guessing of passwords", "affected_assets_identified": []string{"shop-admin"}, "immediate_containment_actions": []string{"Close the account admin."},
+	"requires_dpo_breach_notification": false, "technicalRiskDescription": "The shop's administration asks for a password only.", "businessContext": "The shop makes most of the turnover.",
+	"executive_summary": "A stolen password would be enough to change prices.", "urgency_metric": 72.0, "financial_impact_estimate": "Up to a week's turnover.",
+	"regulatory_impact": "Customers would have to be told.", "board_level_recommendation": "Ask for a second factor by the end of the year.",
+	"vendorName": "Hosting provider", "contractExcerpt": "The provider processes personal data on the customer's instructions only.", "liability_cap_identified": "One year's fees",
+	"data_subprocessors_listed": []string{"Backup provider"}, "red_flags_for_negotiation": []string{"No time is named for telling of a breach."}, "is_dpa_compliant": false,
+	"evidenceContext": map[string]any{"is_compliant": false, "missing_elements": []any{exampleMissing}}, "systemArchitectureDescription": "A shop behind one proxy.",
+	"sprint_action_items": []string{"Turn on the second factor for administrators."}, "devops_commands_suggested": []string{"shopctl auth require-second-factor --role admin"},
+	"priority_level": "high", "estimated_effort": "small", "AnalyzeRoPAInput.text": "Customer records are kept for orders and support.", "RequiredControl.control_id": "IAC-06",
+	"RequiredControl.name": "Multi-factor authentication", "RequiredControl.reason": "Many people can read the records.", "suggested_risk_level": "medium", "suggested_legal_basis": "contract",
+	"is_dpia_required": false, "projectDescription": "Support reads orders in a new tool.", "ropaContext": map[string]any{"suggested_risk_level": "medium"},
+	"residual_risk_level": "low", "mitigating_controls_required": []string{"IAC-06"}, "justification": "Access is narrow and logged.",
+
+	// What carries word outside, and what is watched.
+	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "The chat of the security team", "CreateWebhookInput.description": "The chat of the security team",
+	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
+	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
+	"config": map[string]any{"channel": "#security"}, "secrets": map[string]string{"token": "xoxb-…"}, "last_status": "ok",
+	"to": []string{"ada@acme.example"}, "subject": "A decision waits for you", "template_id": "approval_request", "EmailTemplate.id": "approval_request",
+	"EmailTemplate.text": "{{name}} waits for your decision.", "PutTemplateInput.text": "{{name}} waits for your decision.", "SendEmailInput.text": "Acme 2026 waits for your decision.",
+	"html": "<p>Acme 2026 waits for your decision.</p>", "EmailTemplate.variables": []string{"name"}, "SendEmailInput.variables": map[string]any{"name": "Acme 2026"},
+	"Metric.name": "documents_ingested", "unit": "documents", "labels": map[string]string{"status": "ingested"}, "metric": "documents_failed", "AlertRule.name": "Unreadable documents",
+	"CreateAlertInput.name": "Unreadable documents", "threshold": 3.0, "window_seconds": 3600, "channels": []string{"email"}, "action": "assessment.created", "ip": "203.0.113.7",
+	"AuditEvent.changes": map[string]any{"name": "Acme 2026"}, "sequence": 41, "hash": exampleHash, "previous_hash": "4be07a55c3188e6f0a7d3b92e4c6015fa8d7b3e2914c6a8f50b1d7e39c9f2c1d",
+}
+
+func yes() *bool { b := true; return &b }
+
+// exampleErrors are the nine codes with the details each brings.
+var exampleErrors = map[api.ErrorCode]api.Error{
+	api.CodeUnauthorized:   {Message: "sign in, or send an API key as Authorization: Bearer service_live_…"},
+	api.CodeForbidden:      {Message: `this needs the permission soa:write, which the role "viewer" does not have`},
+	api.CodeNotFound:       {Message: `there is no assessment "` + exampleOther + `" here`},
+	api.CodeValidation:     {Message: "name: this field is required", Details: []api.ErrorDetail{{Field: "name", Message: "this field is required"}}},
+	api.CodeTenantRequired: {Message: "name the organization in the header " + api.TenantHeader},
+	api.CodeInvalidState: {Message: "the assessment is draft and can only move to documents_uploaded",
+		Details: []api.ErrorDetail{{CurrentState: "draft", AttemptedTransition: "soa_drafted", AllowedTransitions: []api.State{api.StateDocumentsUploaded}}}},
+	api.CodeApproval: {Message: "the Statement of Applicability has to be approved first",
+		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it waits for a decision", ApprovalID: exampleID}}},
+	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
+	api.CodeInternal:  {Message: "something went wrong inside the service; the log has the cause under this trace id"},
+}

@@ -1,0 +1,43 @@
+package daemon
+
+import (
+	"embed"
+	"net/http"
+)
+
+// The page that opens one-time links, /link#TOKEN. Browsers do not send what stands
+// behind the #, so the secret is in no log; the page's script reads it and asks the
+// same operations as any other client.
+//
+//go:embed page_link.html page_link.css page_link.js
+var linkFiles embed.FS
+
+// linkPolicy lets the page load its own two files, an empty icon, and talk to this service; nothing
+// else, and nobody may frame it.
+const linkPolicy = "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func (s *Server) linkPage() {
+	for path, file := range map[string]struct{ name, kind string }{
+		"/link":          {"page_link.html", "text/html; charset=utf-8"},
+		"/link/page.css": {"page_link.css", "text/css; charset=utf-8"},
+		"/link/page.js":  {"page_link.js", "text/javascript; charset=utf-8"},
+	} {
+		content, err := linkFiles.ReadFile(file.name)
+		if err != nil {
+			panic("daemon: " + err.Error()) // it is in the program
+		}
+		serve := func(w http.ResponseWriter, _ *http.Request) {
+			h := w.Header()
+			h.Set("Content-Type", file.kind)
+			h.Set("Content-Security-Policy", linkPolicy)
+			h.Set("X-Content-Type-Options", "nosniff")
+			h.Set("X-Frame-Options", "DENY")
+			h.Set("Referrer-Policy", "no-referrer")
+			h.Set("Cross-Origin-Opener-Policy", "same-origin")
+			h.Set("Cache-Control", "no-cache")
+			_, _ = w.Write(content)
+		}
+		s.mux.Get(path, serve)
+		s.mux.Head(path, serve)
+	}
+}

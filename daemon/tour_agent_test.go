@@ -1,0 +1,68 @@
+package daemon_test
+
+import (
+	"github.com/scf-service/service/engine/api"
+)
+
+// agents are started, followed, completed by hand and cancelled.
+func (r *tour) agents() {
+	r.ask(api.ListAgents.Operation, "", "")
+	r.refused(api.StartAgentRun.Operation, "", `{"agent_id": "oracle"}`, api.CodeValidation)
+	r.note("agentRunId", r.ask(api.StartAssessmentAgentRun.Operation, "", `{"agent_id": "service_knowledge_steward"}`))
+	for {
+		run := r.ask(api.GetAgentRun.Operation, "", "")
+		if run["status"] == "completed" {
+			break
+		}
+		if run["status"] == "failed" || run["status"] == "cancelled" {
+			r.t.Fatalf("the steward's run: %v", run)
+		}
+	}
+	r.ask(api.ListAgentRunSteps.Operation, "", "")
+	r.ask(api.GetAgentRunOutput.Operation, "", "")
+	r.ask(api.CompleteAgentRun.Operation, "", "")
+	r.refused(api.CompleteAgentRun.Operation, "", `{"summary": "Otherwise."}`, api.CodeInvalidState)
+	r.refused(api.CancelAgentRun.Operation, "", "", api.CodeInvalidState)
+	r.ask(api.ListAssessmentAgentRuns.Operation, "", "")
+	r.ask(api.ListAgentRuns.Operation, "?status=completed&agent_id=knowledge_steward", "")
+	r.cancels()
+}
+
+// cancels starts runs until one could be cancelled before it was done.
+func (r *tour) cancels() {
+	for range 8 {
+		r.note("agentRunId", r.ask(api.StartAgentRun.Operation, "", `{"agent_id": "report-writer", "assessment_id": "`+r.path["assessmentId"]+`", "input": {"format": "html"}}`))
+		w := r.send(api.CancelAgentRun.Operation, "", "", nil)
+		if w.Code < 300 {
+			r.took(api.CancelAgentRun.Operation, w)
+			return
+		}
+	}
+	r.t.Error("no run could be cancelled")
+}
+
+// analyses are asked once each; what made the answer can be read.
+func (r *tour) analyses() {
+	for _, q := range []struct {
+		op   *api.Operation
+		body string
+	}{
+		{api.EvaluateEvidence.Operation, `{"controlRequirement": "Laptops are encrypted.", "evidenceDescription": "All laptops are encrypted with BitLocker."}`},
+		{api.TriageIncident.Operation, `{"systemModuleName": "vpn", "rawLogsExcerpt": "login failed user=a ip=203.0.113.5"}`},
+		{api.TranslateRisk.Operation, `{"technicalRiskDescription": "Backups were never restored.", "riskCategory": "security", "businessContext": ""}`},
+		{api.ScanVendorContract.Operation, `{"vendorName": "Mono", "contractExcerpt": "Liability is limited to EUR 10,000."}`},
+		{api.ArchitectRemediation.Operation, `{"evidenceContext": {"is_compliant": false, "missing_elements": ["encryption"]}, "systemArchitectureDescription": "AWS"}`},
+		{api.AnalyzeRoPA.Operation, `{"text": "Payroll of 20 employees."}`},
+		{api.AssessDPIA.Operation, `{"projectDescription": "A newsletter with consent.", "ropaContext": {"suggested_risk_level": "low"}}`},
+	} {
+		answer := r.ask(q.op, "", q.body)
+		if answer["model"] != "builtin" {
+			r.t.Errorf("%s: model %v", q.op.ID, answer["model"])
+		}
+		r.path["agentRunId"] = answer["agent_run_id"].(string)
+		if steps := r.ask(api.ListAgentRunSteps.Operation, "", ""); len(steps["data"].([]any)) != 1 {
+			r.t.Errorf("%s: steps %v", q.op.ID, steps)
+		}
+	}
+	r.refused(api.TranslateRisk.Operation, "", `{"technicalRiskDescription": "x", "riskCategory": "weather", "businessContext": ""}`, api.CodeValidation)
+}

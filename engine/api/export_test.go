@@ -1,0 +1,4 @@
+package api
+
+// Descriptions is how many descriptions there are.
+func Descriptions() int { return len(descriptions) }

@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package engine
+
+import "syscall"
+
+// diskFree is the room left for this user where dir is, in bytes.
+func diskFree(dir string) (free uint64, known bool) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, false
+	}
+	return st.Bavail * uint64(st.Bsize), true
+}

@@ -1,0 +1,56 @@
+package enginetest_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+)
+
+// hearing is a log that calls a function with each message.
+type hearing struct {
+	slog.Handler
+	hear func(message string)
+}
+
+func (h hearing) Enabled(context.Context, slog.Level) bool { return true }
+func (h hearing) Handle(_ context.Context, r slog.Record) error {
+	h.hear(r.Message)
+	return nil
+}
+
+// A process that stays trains the embedder of the active catalog and of one that is
+// imported without being asked for it, and tells how far it is.
+func TestTrainAhead(t *testing.T) {
+	trained := make(chan *api.EmbeddingStatus, 2)
+	var e *engine.Engine
+	log := slog.New(hearing{slog.DiscardHandler, func(message string) {
+		if message != "trained the embedder" {
+			return
+		}
+		status, err := e.Evidence.EmbeddingStatus(context.Background(), api.Caller{OrganizationID: "o"}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		trained <- status
+	}})
+	e, _, _ = opened(t, engine.Options{Logger: log})
+	if err := e.TrainAhead(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-trained; s.Status != "training" || s.Training == nil || s.Training.Label != "starter-1" || s.Training.Progress != 100 {
+		t.Errorf("%+v, %+v", s, s.Training)
+	}
+	source := `{"format":"service-catalog","format_version":1,"label":"ours","domains":[{"code":"IAC","name":"Access"}],"frameworks":[],
+		"controls":[{"code":"IAC-01","title":"Who is who","description":"We know the people who use our systems."},
+		{"code":"IAC-06","title":"Second factor","description":"We ask people twice who they are."}]}`
+	in := api.ImportSourceInput{Body: api.ImportSource{Source: []byte(source)}}
+	if _, err := e.Catalog.ImportStructured(t.Context(), api.Caller{OrganizationID: "o"}, &in); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-trained; s.Training == nil || s.Training.Label != "ours" {
+		t.Errorf("%+v, %+v", s, s.Training)
+	}
+}

@@ -1,0 +1,148 @@
+package enginetest_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/archive"
+	"github.com/scf-service/service/engine/api"
+)
+
+// through takes an assessment with a workflow through all gates to its reports.
+func (b *bench) through(t *testing.T, assessment string) {
+	t.Helper()
+	run := b.begin(t, assessment, api.WorkflowFull)
+	for _, gate := range api.Gates {
+		if err := b.approve(t, *b.until(t, run.ID, api.RunApproval, gate.Title()).ApprovalID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.until(t, run.ID, api.RunCompleted, "")
+}
+
+func (b *bench) export(t *testing.T, assessment string) []byte {
+	t.Helper()
+	f, err := b.Archives.Export(t.Context(), b.by, &api.AssessmentInput{AssessmentID: assessment})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Content.Close()
+	text, err := io.ReadAll(f.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// An archive is checked by itself, and whatever is changed in it is found and named.
+func TestArchive(t *testing.T) {
+	b := newBench(t)
+	a := b.fresh(t)
+	b.through(t, a.ID)
+	if err := b.move(t, a.ID, api.StateClosed); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{})
+	wantCode(t, "an edit of what is closed", err, api.CodeInvalidState)
+	whole := b.export(t, a.ID)
+	r, err := archive.Verify(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil || !r.OK || len(r.Findings) != 4 || r.Manifest.State != api.StateClosed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for name, change := range map[string]func(path, text string) (string, bool){
+		"soa/v1.json": func(_, text string) (string, bool) {
+			return strings.Replace(text, "applicable", "out_of_scope", 1), true
+		},
+		"approvals.jsonl": func(_, text string) (string, bool) { return strings.Replace(text, `"approved"`, `"rejected"`, 1), true },
+		"audit.jsonl": func(_, text string) (string, bool) {
+			return text[:strings.LastIndexByte(text[:len(text)-1], '\n')+1], true
+		},
+		"manifest.json": func(_, text string) (string, bool) { return strings.Replace(text, "Test", "Best", 1), true },
+		"reports.jsonl": func(string, string) (string, bool) { return "", false },
+		"documents/":    func(_, text string) (string, bool) { return text + "!", true },
+	} {
+		got, err := archive.Verify(rewritten(t, whole, name, change))
+		if err != nil || got.OK {
+			t.Errorf("a change of %s: %+v, %v", name, got, err)
+		}
+	}
+	if _, err := archive.Verify(strings.NewReader("no zip"), 6); err == nil {
+		t.Error("what is no archive passes")
+	}
+}
+
+// rewritten is an archive of which one file is changed, or left out.
+func rewritten(t *testing.T, whole []byte, name string, change func(path, text string) (string, bool)) (*bytes.Reader, int64) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	met := false
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, keep := string(b), true
+		if strings.HasPrefix(f.Name, name) {
+			met = true
+			text, keep = change(f.Name, text)
+			if keep && text == string(b) {
+				t.Fatalf("%s was not changed", f.Name)
+			}
+		}
+		if keep {
+			part, err := w.Create(f.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(part, text)
+		}
+	}
+	if !met {
+		t.Fatalf("there is no %s", name)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(out.Bytes()), int64(out.Len())
+}
+
+// Two versions are told apart line by line, and what is the same is not told.
+func TestArtifactDiff(t *testing.T) {
+	b := newBench(t)
+	b.importCatalog(t, yard1)
+	a := b.assess(t, "house-rules", yardDocs, api.StateSoAUnderReview)
+	if err := b.approve(t, b.pending(t, a.ID).ID); err != nil {
+		t.Fatal(err)
+	}
+	items := b.soaItems(t, a.ID)
+	if _, err := b.own(t, items[1].ID, "Zoë", api.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.Assessments.ListArtifacts(t.Context(), b.by, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "soa"})
+	if err != nil || len(all.Data) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	d, err := b.Assessments.DiffArtifact(t.Context(), b.by, &api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[0].ID}})
+	if err != nil || d.FromVersion != 1 || d.ToVersion != 2 || d.Changed != 1 || d.Added+d.Removed != 0 || d.FromSHA256 == d.ToSHA256 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if want := "~ " + items[1].ControlCode + " owner: "; !strings.HasPrefix(d.Lines[len(d.Lines)-1].Text, want) && !strings.HasPrefix(d.Lines[0].Text, want) || !strings.Contains(d.Lines[0].Text+d.Lines[len(d.Lines)-1].Text, "→") {
+		t.Errorf("%+v", d.Lines)
+	}
+	same, err := b.Assessments.DiffArtifact(t.Context(), b.by, &api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[0].ID}, From: 2, To: 2})
+	if err != nil || len(same.Lines) != 0 {
+		t.Errorf("%+v, %v", same, err)
+	}
+}

@@ -1,0 +1,130 @@
+package enginetest_test
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/remote"
+	"github.com/scf-service/service/identity"
+)
+
+// slowModel speaks as ollama does. Each request takes a permit; it can be away.
+type slowModel struct {
+	permits chan struct{}
+	away    atomic.Bool
+}
+
+func (m *slowModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var q struct{ Input []string }
+	body, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(body, &q)
+	select {
+	case <-m.permits:
+	case <-r.Context().Done():
+		return
+	}
+	if m.away.Load() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	var vectors [][]float32
+	for _, t := range q.Input {
+		v := []float32{1, 0, 0}
+		if strings.Contains(strings.ToLower(t), "backup") || strings.Contains(t, "parrot") {
+			v = []float32{0, 1, 0} // it means the same to this model
+		}
+		vectors = append(vectors, v)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"embeddings": vectors})
+}
+
+// A model elsewhere serves once all passages have its vectors; until then, and while it is
+// away, the built-in embedder does, and every answer and figure says so.
+func TestOutsideEmbedder(t *testing.T) {
+	model := &slowModel{permits: make(chan struct{}, 1000)}
+	server := httptest.NewServer(model)
+	t.Cleanup(server.Close)
+	chosen, err := remote.New(remote.Options{Model: "ollama/tiny", URL: server.URL, Pause: time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, embedded := make(chan string, 100), make(chan string, 100)
+	log := slog.New(hearing{slog.DiscardHandler, func(message string) {
+		switch {
+		case message == "embedded a document":
+			embedded <- message
+		case strings.Contains(message, "built-in embedder"):
+			told <- message
+		}
+	}})
+	e, _, _ := opened(t, engine.Options{Logger: log, Embedder: chosen})
+	ctx := t.Context()
+	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := e.Identity.Caller(ctx, p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{Engine: e, by: by}
+	a := b.assess(t, "iso-27001-2022", fstest.MapFS{
+		"backup.md": {Data: []byte("# Backup\n\nBackups are made each night and restored for a test each quarter.\n")},
+		"access.md": {Data: []byte("# Access\n\nManagers review the access of their people each quarter.\n")},
+	}, api.StateDraft)
+	if err := e.Evidence.Wait(ctx, by, a.ID); err != nil {
+		t.Fatal(err)
+	}
+
+	look := func() (*api.KBStats, *api.EmbeddingStatus, *api.SearchAnswer) {
+		t.Helper()
+		stats, err := e.Evidence.Stats(ctx, b.by, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := e.Evidence.EmbeddingStatus(ctx, b.by, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := e.Evidence.Search(ctx, b.by, &api.SearchInput{Body: api.SearchBody{Query: "parrot", AssessmentID: a.ID}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats, status, found
+	}
+	stats, status, found := look()
+	if stats.Embedder != "ollama/tiny" || stats.Embedded != 0 || stats.Chunks != 2 || !strings.HasPrefix(stats.ServedBy, "builtin-") || status.Status != "embedding" || status.Pending != 2 {
+		t.Errorf("before it answered: %+v %+v", stats, status)
+	}
+	if !strings.HasPrefix(found.Embedder, "builtin-") {
+		t.Errorf("before it answered, %s did", found.Embedder)
+	}
+	for range 100 {
+		model.permits <- struct{}{}
+	}
+	<-embedded
+	<-embedded
+	stats, status, found = look()
+	if stats.ServedBy != "ollama/tiny" || stats.EmbeddingDimensions != 3 || status.Pending != 0 || status.Away != nil {
+		t.Errorf("when all is embedded: %+v %+v", stats, status)
+	}
+	if found.Embedder != "ollama/tiny" || len(found.Data) == 0 || found.Data[0].Filename != "backup.md" {
+		t.Errorf("when all is embedded: %+v", found)
+	}
+	model.away.Store(true)
+	_, _, found = look()
+	if !strings.HasPrefix(found.Embedder, "builtin-") {
+		t.Errorf("while it is away, %s answers", found.Embedder)
+	}
+	<-told
+}

@@ -1,0 +1,247 @@
+package enginetest_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/replay"
+	"github.com/scf-service/service/store"
+)
+
+// clock is one that a test moves.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) now() time.Time       { return time.Unix(c.at.Load(), 0).UTC() }
+func (c *clock) pass(d time.Duration) { c.at.Add(int64(d / time.Second)) }
+
+// opened is an engine on an empty folder with a clock and ticks of the test's own.
+func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) {
+	t.Helper()
+	c := &clock{}
+	c.at.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Unix())
+	ctx := context.WithoutCancel(t.Context())
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Logger == nil {
+		o.Logger = enginetest.Logger()
+	}
+	o.DB, o.Clock, o.Version, o.CacheDir = db, c.now, "test", enginetest.CacheDir(t)
+	o.LocalName, o.LocalEmail = "Ada Auditor", "ada@local"
+	e, err := engine.New(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e, db, c
+}
+
+// Each hour what has ended is deleted, what has not stays, and nothing ticks after Close.
+func TestSweeping(t *testing.T) {
+	ticks, asked, stopped := make(chan time.Time), make(chan time.Duration, 1), make(chan struct{})
+	e, db, c := opened(t, engine.Options{Every: func(d time.Duration) (<-chan time.Time, func()) {
+		if d < time.Minute { // what looks for workflow runs
+			return nil, func() {}
+		}
+		asked <- d
+		return ticks, func() { close(stopped) }
+	}})
+	if d := <-asked; d != time.Hour {
+		t.Errorf("it sweeps every %s", d)
+	}
+	ctx := t.Context()
+	if _, err := e.Identity.Bootstrap(ctx, "Acme", "a@acme.example", "four words make one"); err != nil {
+		t.Fatal(err)
+	}
+	signIn := func() {
+		in := &api.SignInInput{}
+		in.Body.Email, in.Body.Password = "a@acme.example", "four words make one"
+		if _, err := e.Identity.SignIn(ctx, api.Caller{}, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keepAnswer := func(key string) {
+		_, done, err := e.Replays.Begin(ctx, replay.Request{OrganizationID: "o", Operation: "op", Key: key, Fingerprint: "f"})
+		if err == nil {
+			err = done(&replay.Answer{Status: 200})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func() (sessions, answers int) {
+		err := db.View(ctx, func(tx *store.Tx) (err error) {
+			if sessions, err = store.Sessions.Count(tx); err != nil {
+				return err
+			}
+			answers, err = store.Replays.Count(tx)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sessions, answers
+	}
+	// A second tick is taken only once the first has been swept for.
+	sweep := func() { ticks <- c.now(); ticks <- c.now() }
+
+	signIn()
+	keepAnswer("one")
+	sweep()
+	if s, a := count(); s != 1 || a != 1 {
+		t.Errorf("%d sessions and %d answers are left of what lasts", s, a)
+	}
+	c.pass(13 * time.Hour)
+	sweep()
+	if s, a := count(); s != 0 || a != 1 {
+		t.Errorf("after 13 hours, %d sessions and %d answers are left", s, a)
+	}
+	c.pass(12 * time.Hour)
+	signIn()
+	keepAnswer("two")
+	sweep()
+	if s, a := count(); s != 1 || a != 1 {
+		t.Errorf("after 25 hours, %d sessions and %d answers are left", s, a)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-stopped
+	select {
+	case ticks <- c.now():
+		t.Error("somebody waits for ticks after Close")
+	default:
+	}
+}
+
+// The files of deleted documents go a day later; what a record names stays.
+func TestSweepingFiles(t *testing.T) {
+	ticks := make(chan time.Time)
+	e, db, c := opened(t, engine.Options{Every: func(d time.Duration) (<-chan time.Time, func()) {
+		if d < time.Minute {
+			return nil, func() {}
+		}
+		return ticks, func() {}
+	}})
+	ctx := t.Context()
+	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := e.Identity.Caller(ctx, p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &api.CreateAssessmentInput{}
+	in.Body.Name = "Acme"
+	a, err := e.Assessments.Create(ctx, by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) *api.Document {
+		d, err := e.Evidence.Upload(ctx, by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: name, Content: strings.NewReader(text)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	kept, gone := put("kept.md", "# Kept\n\nEvery person has one account."), put("gone.md", "# Gone\n\nLaptops are encrypted.")
+	if err := e.Evidence.Wait(ctx, by, a.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Evidence.Delete(ctx, by, &api.DocumentInput{DocumentID: gone.ID}); err != nil {
+		t.Fatal(err)
+	}
+	there := func(sha string) bool {
+		f, _, err := db.Blobs().Open(sha)
+		if err == nil {
+			f.Close()
+		}
+		return err == nil
+	}
+	sweep := func() { ticks <- c.now(); ticks <- c.now() }
+	c.pass(23 * time.Hour)
+	sweep()
+	if !there(gone.SHA256) {
+		t.Error("the file of a document that was deleted just now is gone")
+	}
+	c.pass(2 * time.Hour)
+	put("again.md", "# Again\n\nSomething new.")
+	sweep()
+	if there(gone.SHA256) || !there(kept.SHA256) {
+		t.Errorf("deleted: %v, kept: %v", there(gone.SHA256), there(kept.SHA256))
+	}
+	if _, err := e.Catalog.Snapshot(ctx, a.SCFVersionID); err != nil {
+		t.Errorf("the catalog is gone: %v", err)
+	}
+}
+
+// An engine that was never started can be closed, and a stopped one again.
+func TestCloseWithoutStart(t *testing.T) {
+	ctx := context.WithoutCancel(t.Context())
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each part has its check, and trouble shows.
+func TestHealthDetail(t *testing.T) {
+	e, db, _ := opened(t, engine.Options{})
+	names := func() (out []string, ok bool) {
+		h, err := e.HealthDetail(t.Context(), api.Caller{TraceID: "x"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range h.Checks {
+			state := c.Name
+			if !c.OK {
+				state += " failed: " + c.Detail
+			}
+			out = append(out, state)
+		}
+		return out, h.OK
+	}
+	all, ok := names()
+	want := []string{"store", "index", "catalog", "model", "mail", "disk"}
+	if !ok || len(all) != len(want) {
+		t.Fatalf("%v, %v", ok, all)
+	}
+	for i := range want {
+		if all[i] != want[i] {
+			t.Errorf("check %d is %q, not %q", i, all[i], want[i])
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all, ok := names(); ok || all[0] == "store" {
+		t.Errorf("with the store closed: %v, %v", ok, all)
+	}
+}

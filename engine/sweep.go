@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/scf-service/service/store"
+)
+
+// sweepEvery is the time between two sweeps. What has ended is refused at once,
+// swept or not: sweeping only gives the room back.
+const sweepEvery = time.Hour
+
+// sweeping deletes what has ended, again and again, until ctx ends.
+func (e *Engine) sweeping(ctx context.Context) {
+	ticks, stop := e.every(sweepEvery)
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+			e.sweep(ctx)
+		}
+	}
+}
+
+// blobRest is how long a blob that no record names is left alone: longer than anything
+// that keeps a blob takes to name it, and long enough to undo a mistake by a backup.
+const blobRest = 24 * time.Hour
+
+// sweepBlobs deletes the files of deleted documents and reports. What is being uploaded at
+// this moment is spared by its age, also where its content was there before.
+func (e *Engine) sweepBlobs(ctx context.Context) error {
+	var named map[string]bool
+	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
+		named, err = store.NamedBlobs(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	gone, err := e.db.Blobs().Sweep(ctx, func(sha string) bool { return named[sha] }, blobRest)
+	if len(gone) > 0 {
+		e.log.Info("files that nothing names were deleted", "count", len(gone))
+	}
+	return err
+}
+
+// sweep deletes sessions, links, secrets, kept answers and files that have ended. A failure
+// is told and tried again the next time.
+func (e *Engine) sweep(ctx context.Context) {
+	for what, do := range map[string]func(context.Context) error{
+		"sessions and links": e.Identity.Sweep,
+		"kept answers":       e.Replays.Sweep,
+		"files":              e.sweepBlobs,
+	} {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("what has ended could not be deleted", "what", what, "error", err)
+		}
+	}
+}

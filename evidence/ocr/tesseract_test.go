@@ -1,0 +1,90 @@
+package ocr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"strings"
+	"testing"
+)
+
+func find(t testing.TB) *Tesseract {
+	t.Helper()
+	x, err := Find("", os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x == nil {
+		t.Skip("tesseract is not installed")
+	}
+	return x
+}
+
+// bars is a picture of the capital letters that can be drawn of straight bars: "HILL".
+func bars(t testing.TB) []byte {
+	img := image.NewGray(image.Rect(0, 0, 420, 160))
+	for i := range img.Pix {
+		img.Pix[i] = 255
+	}
+	fill := func(x0, y0, x1, y1 int) {
+		for y := y0; y < y1; y++ {
+			for x := x0; x < x1; x++ {
+				img.SetGray(x, y, color.Gray{})
+			}
+		}
+	}
+	fill(40, 40, 52, 120)
+	fill(84, 40, 96, 120)
+	fill(40, 74, 96, 86)
+	fill(120, 40, 132, 120)
+	for _, x := range []int{156, 226} {
+		fill(x, 40, x+12, 120)
+		fill(x, 108, x+50, 120)
+	}
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, img); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func TestText(t *testing.T) {
+	x := find(t)
+	got, err := x.Text(context.Background(), bars(t))
+	if err != nil || strings.TrimSpace(got) != "HILL" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	x := find(t)
+	// To the program, text is a list of files to read.
+	if got, err := x.Text(context.Background(), []byte("/etc/passwd\n")); err == nil {
+		t.Errorf("a list of files gave %q", got)
+	}
+	if got, err := x.Text(context.Background(), []byte("\x89PNG\r\n\x1a\nand nothing")); err == nil || !strings.Contains(err.Error(), "tesseract could not read it") {
+		t.Errorf("a broken picture gave %q, %v", got, err)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := x.Text(ended, bars(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	for _, languages := range []string{"eng; rm -rf /", "--psm", "../eng", "eng+", "-l", "eng deu"} {
+		if _, err := Find(languages, os.Getenv); err == nil {
+			t.Errorf("%q was taken", languages)
+		}
+	}
+	for _, languages := range []string{"eng", "eng+deu", "chi_sim", "script/Latin"} {
+		if _, err := Find(languages, os.Getenv); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+// Package cfb reads the directory and the streams of an OLE2 compound file, the
+// container of Office files before 2007, of protected newer ones and of Outlook
+// messages. It must not trust the file: chains of sectors that run in rings or out of
+// the file end in an error, and no more is read than the file is long.
+package cfb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf16"
+)
+
+// Magic is what a compound file begins with.
+const Magic = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+// ErrDamaged is why a file could not be read; errors wrap it.
+var ErrDamaged = errors.New("the compound file is damaged")
+
+const (
+	free       = 0xFFFFFFFF
+	endOfChain = 0xFFFFFFFE
+	maxRegular = 0xFFFFFFFA
+	entrySize  = 128
+	maxEntries = 100_000
+	headerDIFs = 109
+)
+
+// Entry is a storage (a folder) or a stream (a file).
+type Entry struct {
+	Name     string
+	Storage  bool
+	Size     int64
+	Children []*Entry // of a storage, in no order that means something
+
+	start uint32
+}
+
+// Child is the child of that name, or nil. Names are compared byte by byte.
+func (e *Entry) Child(name string) *Entry {
+	for _, c := range e.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// File is an open compound file.
+type File struct {
+	Root *Entry
+
+	r       io.ReaderAt
+	size    int64
+	sector  int64 // bytes of a sector
+	mini    int64 // bytes of a small sector
+	cutoff  int64 // streams below it lie in small sectors
+	fat     []uint32
+	miniFat []uint32
+	small   []byte // the stream that small sectors lie in
+}
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// Open reads the tables and the directory of a compound file of size bytes.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	head := make([]byte, 512)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return nil, damaged("it is shorter than its header")
+	}
+	if !bytes.HasPrefix(head, []byte(Magic)) {
+		return nil, damaged("it has another beginning")
+	}
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }
+	shift, miniShift := binary.LittleEndian.Uint16(head[30:]), binary.LittleEndian.Uint16(head[32:])
+	if shift != 9 && shift != 12 || miniShift < 3 || miniShift > shift {
+		return nil, damaged("sectors of 2^%d bytes", shift)
+	}
+	f := &File{r: r, size: size, sector: 1 << shift, mini: 1 << miniShift, cutoff: int64(u32(56))}
+	if f.cutoff > 1<<20 {
+		return nil, damaged("a cut-off of %d bytes", f.cutoff)
+	}
+	if err := f.readFAT(head, u32(68)); err != nil {
+		return nil, err
+	}
+	dir, err := f.chain(u32(48), -1)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.readDirectory(dir); err != nil {
+		return nil, err
+	}
+	raw, err := f.chain(u32(60), -1)
+	if err != nil {
+		return nil, err
+	}
+	f.miniFat = words(raw)
+	f.small, err = f.chain(f.Root.start, f.Root.Size)
+	return f, err
+}
+
+func words(raw []byte) []uint32 {
+	out := make([]uint32, len(raw)/4)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint32(raw[4*i:])
+	}
+	return out
+}
+
+// sectors is how many the file has room for.
+func (f *File) sectors() int64 { return f.size / f.sector }
+
+func (f *File) readSector(n uint32) ([]byte, error) {
+	if n >= maxRegular || int64(n)+1 > f.sectors() {
+		return nil, damaged("sector %d lies outside of it", n)
+	}
+	buf := make([]byte, f.sector)
+	got, err := f.r.ReadAt(buf, (int64(n)+1)*f.sector)
+	if err != nil && !(errors.Is(err, io.EOF) && got > 0) { // the last sector may be cut short
+		return nil, damaged("sector %d can't be read", n)
+	}
+	return buf, nil
+}
+
+// readFAT gathers the table of sectors from where the header and the sectors that go on
+// with its list say it lies.
+func (f *File) readFAT(head []byte, next uint32) error {
+	list := words(head[76 : 76+4*headerDIFs])
+	for seen := int64(0); next < maxRegular; seen++ {
+		if seen > f.sectors() {
+			return damaged("its list of tables runs in a ring")
+		}
+		raw, err := f.readSector(next)
+		if err != nil {
+			return err
+		}
+		w := words(raw)
+		list, next = append(list, w[:len(w)-1]...), w[len(w)-1]
+	}
+	for _, n := range list {
+		if n >= maxRegular {
+			continue
+		}
+		if int64(len(f.fat)) > f.sectors()+f.sector {
+			return damaged("its tables are larger than itself")
+		}
+		raw, err := f.readSector(n)
+		if err != nil {
+			return err
+		}
+		f.fat = append(f.fat, words(raw)...)
+	}
+	return nil
+}
+
+// chain reads the sectors that begin at start, size bytes of them; all where size is negative.
+func (f *File) chain(start uint32, size int64) ([]byte, error) {
+	if size > f.size {
+		return nil, damaged("a stream is longer than itself")
+	}
+	var out []byte
+	for n := start; n != endOfChain && n != free && (size < 0 || int64(len(out)) < size); {
+		if int64(len(out)) > f.size {
+			return nil, damaged("a chain of sectors runs in a ring")
+		}
+		raw, err := f.readSector(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raw...)
+		if int64(n) >= int64(len(f.fat)) {
+			return nil, damaged("sector %d is in no table", n)
+		}
+		n = f.fat[n]
+	}
+	if size >= 0 && int64(len(out)) < size {
+		return nil, damaged("a stream ends after %d of %d bytes", len(out), size)
+	}
+	if size >= 0 {
+		out = out[:size]
+	}
+	return out, nil
+}
+
+// readDirectory makes a tree of the entries. Siblings are a binary tree in the file; one
+// that points back to itself is cut off there.
+func (f *File) readDirectory(raw []byte) error {
+	n := len(raw) / entrySize
+	if n == 0 {
+		return damaged("it has no directory")
+	}
+	if n > maxEntries {
+		return damaged("a directory of %d entries", n)
+	}
+	seen := make([]bool, n)
+	entry := func(id uint32) *Entry {
+		e := raw[int(id)*entrySize:][:entrySize]
+		length := min(int(binary.LittleEndian.Uint16(e[64:])), 64)
+		var name []uint16
+		for i := 0; i+2 < length; i += 2 {
+			name = append(name, binary.LittleEndian.Uint16(e[i:]))
+		}
+		return &Entry{Name: string(utf16.Decode(name)), Storage: e[66] == 1 || e[66] == 5,
+			Size: int64(binary.LittleEndian.Uint32(e[120:])), start: binary.LittleEndian.Uint32(e[116:])}
+	}
+	// children are the entries of the tree of siblings below top; a storage's start is then
+	// the top of its own.
+	children := func(top uint32) []*Entry {
+		var out []*Entry
+		stack := []uint32{top}
+		for len(stack) > 0 {
+			id := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if int64(id) >= int64(n) || seen[id] {
+				continue
+			}
+			seen[id] = true
+			e := raw[int(id)*entrySize:][:entrySize]
+			if kind := e[66]; kind == 1 || kind == 2 {
+				one := entry(id)
+				if one.Storage {
+					one.start = binary.LittleEndian.Uint32(e[76:])
+				}
+				out = append(out, one)
+			}
+			stack = append(stack, binary.LittleEndian.Uint32(e[72:]), binary.LittleEndian.Uint32(e[68:]))
+		}
+		return out
+	}
+	f.Root = entry(0)
+	seen[0] = true
+	f.Root.Children = children(binary.LittleEndian.Uint32(raw[76:]))
+	// Storages by breadth: a deep nest must not be a deep stack.
+	for todo := append([]*Entry(nil), f.Root.Children...); len(todo) > 0; todo = todo[1:] {
+		if e := todo[0]; e.Storage {
+			e.Children = children(e.start)
+			todo = append(todo, e.Children...)
+		}
+	}
+	return nil
+}
+
+// Read is the content of a stream.
+func (f *File) Read(e *Entry) ([]byte, error) {
+	switch {
+	case e.Storage:
+		return nil, damaged("%q is a folder", e.Name)
+	case e.Size >= f.cutoff:
+		return f.chain(e.start, e.Size)
+	}
+	out := make([]byte, 0, e.Size)
+	for n := e.start; int64(len(out)) < e.Size; {
+		from := int64(n) * f.mini
+		if n >= maxRegular || from+f.mini > int64(len(f.small)) || int(n) >= len(f.miniFat) {
+			return nil, damaged("the stream %q ends after %d of %d bytes", e.Name, len(out), e.Size)
+		}
+		out = append(out, f.small[from:from+f.mini]...)
+		n = f.miniFat[n]
+	}
+	return out[:e.Size], nil
+}

@@ -1,0 +1,142 @@
+package search
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A long passage may answer in one sentence and speak of other things around it. The best
+// candidates are read again, piece by piece: a passage is as close as the mean of its
+// whole and its closest piece.
+const (
+	lookAgain  = 30 // candidates
+	pieceWords = 25 // sentences are joined up to so many words
+	maxPieces  = 64 // of a passage
+	maxKept    = 1024
+)
+
+// closer keeps the pieces' vectors of passages that were read again.
+type closer struct {
+	embed func(texts []string) [][]float32
+	mu    sync.Mutex
+	kept  map[int32][][]float32 // by slot; empty: one piece is the whole
+}
+
+// pieces gives the vectors of a passage's pieces, none where it has but one.
+func (c *closer) pieces(at int32, s *slot) [][]float32 {
+	c.mu.Lock()
+	vectors, ok := c.kept[at]
+	c.mu.Unlock()
+	if ok {
+		return vectors
+	}
+	if texts := inPieces(s.passage().Text); len(texts) > 1 {
+		vectors = c.embed(texts)
+		for _, v := range vectors {
+			unit(v)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.kept) >= maxKept || c.kept == nil {
+		c.kept = make(map[int32][][]float32)
+	}
+	c.kept[at] = vectors
+	return vectors
+}
+
+func (c *closer) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = nil
+}
+
+// inPieces joins the sentences of text in order, up to pieceWords each.
+func inPieces(text string) []string {
+	var out []string
+	var from, to, words int
+	for _, s := range sentences(text) {
+		n := len(strings.Fields(text[s.Start:s.End]))
+		if words > 0 && words+n > pieceWords {
+			out = append(out, text[from:to])
+			words = 0
+		}
+		if words == 0 {
+			from = s.Start
+		}
+		to, words = s.End, words+n
+	}
+	if words > 0 {
+		out = append(out, text[from:to])
+	}
+	return out[:min(len(out), maxPieces)]
+}
+
+// closerLook measures the best candidates again and puts all in order.
+func (x *Index) closerLook(q Query, ground Background, coverage []float32, best []candidate) {
+	if q.Vector == nil || x.closer.embed == nil {
+		return
+	}
+	onAllCores(min(lookAgain, len(best)), func(i int) {
+		c := &best[i]
+		s := &x.slots[c.slot]
+		if c.cosine == 0 {
+			return
+		}
+		nearest := float32(-1)
+		for _, v := range x.closer.pieces(c.slot, s) {
+			if len(v) == len(q.Vector) {
+				nearest = max(nearest, dot(q.Vector, v))
+			}
+		}
+		if nearest > -1 {
+			c.cosine = (c.cosine + nearest) / 2
+			c.fused = ground.fuse(c.cosine, coverage[c.slot]) + s.Prior
+		}
+	})
+	slices.SortFunc(best, candidate.compare)
+}
+
+// onAllCores does n things that don't touch each other.
+func onAllCores(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), 8, n)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n; i += workers {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (a candidate) compare(b candidate) int {
+	switch {
+	case a.before(b):
+		return -1
+	case b.before(a):
+		return 1
+	}
+	return 0
+}
+
+// meant tells which of some texts is closest to a vector; nil where nothing can embed them.
+func (x *Index) meant(vector []float32) func(texts []string) int {
+	if vector == nil || x.closer.embed == nil {
+		return nil
+	}
+	return func(texts []string) int {
+		nearest, at := float32(-2), 0
+		for i, v := range x.closer.embed(texts) {
+			if len(v) == len(vector) && unit(v) {
+				if c := dot(vector, v); c > nearest {
+					nearest, at = c, i
+				}
+			}
+		}
+		return at
+	}
+}

@@ -1,0 +1,124 @@
+package search
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+func packed(t testing.TB, document string, passages ...Passage) Packed {
+	t.Helper()
+	data, err := Pack(passages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Packed{DocumentID: document, AssessmentID: passages[0].AssessmentID, Category: passages[0].Category, Date: passages[0].Date, Data: data}
+}
+
+func inTurn(packs ...Packed) iter.Seq2[Packed, error] {
+	return func(yield func(Packed, error) bool) {
+		for _, p := range packs {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// documents are random passages by document, some without a vector.
+func documents(n int) (all []Passage, by map[string][]Passage, order []string) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	by = map[string][]Passage{}
+	for i := range n {
+		p := random(rng, fmt.Sprintf("p%04d", i), 16)
+		p.Prior = 0
+		p.DocumentID, p.AssessmentID, p.Category, p.Date = fmt.Sprintf("d%d", i/40), "a", fmt.Sprint("c", i/80), "2026-01-02"
+		p.HeadingPath = []string{"Part", fmt.Sprint("Section ", i%9)}
+		if len(by[p.DocumentID]) == 0 {
+			order = append(order, p.DocumentID)
+		}
+		by[p.DocumentID] = append(by[p.DocumentID], p)
+		all = append(all, p)
+	}
+	return all, by, order
+}
+
+func TestLoadIsAsPut(t *testing.T) {
+	all, by, order := documents(400)
+	for _, flatFrom := range []int{0, 100} {
+		want, got := New(Options{FlatFrom: flatFrom}), New(Options{FlatFrom: flatFrom})
+		fill(t, want, all...)
+		var packs []Packed
+		for _, d := range order {
+			packs = append(packs, packed(t, d, by[d]...))
+		}
+		if err := got.Load(inTurn(packs...)); err != nil {
+			t.Fatal(err)
+		}
+		same := func(when string) {
+			t.Helper()
+			for _, p := range all[:40] {
+				for _, q := range []Query{{Text: p.Text, Vector: p.Vector}, {Text: p.Text}, {Text: `"section 3"`, DocumentIDs: []string{"d3", "d4"}}, {Text: p.Text, Category: "c2", Fold: true, TopK: 3}} {
+					if a, b := find(t, want, q), find(t, got, q); !reflect.DeepEqual(a, b) {
+						t.Fatalf("%s, %q: loaded finds %v, put finds %v", when, q.Text, b, a)
+					}
+				}
+			}
+		}
+		same("loaded")
+		for _, x := range []*Index{want, got} {
+			x.Remove("p0007", "p0200")
+			fill(t, x, Passage{ID: "new", DocumentID: "d1", Text: "A passage on section 3 that came later", Vector: all[3].Vector})
+		}
+		same("after changes")
+	}
+}
+
+// The bytes are kept in stores: where this fails, packForm has to be raised.
+func TestPackForm(t *testing.T) {
+	p := packed(t, "d", Passage{ID: "a", Text: "Organisations review IAC-06 yearly, the owner's analysis too.", HeadingPath: []string{"Access"}, Vector: []float32{3, 4}},
+		Passage{ID: "b", Text: "Résumé of 30 backups"})
+	if got := fmt.Sprintf("%d %x", packForm, sha256.Sum256(p.Data)); got != "1 a25b89dbc94f1a009c2444cd9f79bad20f6c2ab765f3d2b7b9142f2efac405b0" {
+		t.Errorf("form and bytes are %s", got)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	one := packed(t, "d", Passage{ID: "a", Text: "x", Vector: []float32{1, 0}})
+	other := packed(t, "e", Passage{ID: "b", Text: "x", Vector: []float32{1, 0, 0}})
+	for name, packs := range map[string][]Packed{"an id twice": {one, one}, "vectors of two sizes": {one, other}, "nothing": {{}}, "cut": {{Data: one.Data[:9]}}} {
+		if err := New(Options{}).Load(inTurn(packs...)); !errors.Is(err, ErrPack) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	x := New(Options{})
+	fill(t, x, Passage{ID: "a"})
+	if err := x.Load(inTurn(other)); !errors.Is(err, ErrPassage) {
+		t.Errorf("into a full index: %v", err)
+	}
+	if _, err := Pack([]Passage{{Text: "without id"}}); !errors.Is(err, ErrPassage) {
+		t.Errorf("packing without an id: %v", err)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	_, by, order := documents(50)
+	f.Add(packed(f, order[0], by[order[0]]...).Data)
+	f.Add(packed(f, "d", Passage{ID: "a", Text: "IAC-06 asks"}).Data)
+	f.Add([]byte{packForm, 1, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x := New(Options{})
+		if err := x.Load(inTurn(Packed{DocumentID: "d", Data: data})); err != nil {
+			if !errors.Is(err, ErrPack) {
+				t.Fatal(err)
+			}
+			return
+		}
+		find(t, x, Query{Text: "who reviews IAC-06 and \"the access review\"", Fold: true})
+		x.Remove("a", "p0000")
+	})
+}

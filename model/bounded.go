@@ -1,0 +1,33 @@
+package model
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// bounded lets no more than maxAnswer bytes of an answer through.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrAway, err)
+	}
+	resp.Body = &limited{ReadCloser: resp.Body, left: maxAnswer}
+	return resp, nil
+}
+
+type limited struct {
+	io.ReadCloser
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooMuch, maxAnswer)
+	}
+	n, err := l.ReadCloser.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
