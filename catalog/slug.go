@@ -29,6 +29,19 @@ func Slug(header string) string { return knownSlug(PlainSlug(header)) }
 
 // PlainSlug knows spelling, but no facts about frameworks.
 func PlainSlug(header string) string {
+	slug := respell(header)
+	for {
+		// A rewritten spelling can be another's: "0R0R0" is 0-r0r0 once, then 0-r0-r0.
+		again := respell(slug)
+		if again == slug {
+			return slug
+		}
+		slug = again
+	}
+}
+
+// respell is one round of the spellings.
+func respell(header string) string {
 	s := strings.ToLower(Collapse(apostrophes.Replace(header)))
 	for _, rule := range spellings {
 		s = rule.from.ReplaceAllString(s, rule.to)
@@ -80,14 +93,16 @@ func knownSlug(slug string) string { return builtinNamesakes().code(slug).code }
 
 // code is what a plain slug means: by the table, else by the rules below, else itself.
 func (x *namesakes) code(slug string) known {
-	if k, ok := x.find(slug); ok {
-		return k
+	for {
+		if k, ok := x.find(slug); ok {
+			return k
+		}
+		by := spelled(slug)
+		if by == slug {
+			return known{slug, 0}
+		}
+		slug = by
 	}
-	by := spelled(slug)
-	if k, ok := x.find(by); ok {
-		return k
-	}
-	return known{by, 0}
 }
 
 // facts are those that hold for whatever a release calls the column.
