@@ -74,24 +74,7 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentI
 	if err != nil {
 		return nil, err
 	}
-	pr, pw := io.Pipe()
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		defer cancel()
-		pw.CloseWithError(s.write(ctx, &c, signer, pw))
-	}()
-	return &api.File{Filename: safe(c.manifest.Assessment) + ".zip", ContentType: "application/zip", Size: -1, Content: &stream{pr, cancel}}, nil
-}
-
-// stream ends what writes to it when nobody reads it any more.
-type stream struct {
-	*io.PipeReader
-	cancel context.CancelFunc
-}
-
-func (s *stream) Close() error {
-	s.cancel()
-	return s.PipeReader.Close()
+	return api.StreamFile(ctx, safe(c.manifest.Assessment)+".zip", "application/zip", func(ctx context.Context, w io.Writer) error { return s.write(ctx, &c, signer, w) }), nil
 }
 
 // safe is a name that any file system takes.

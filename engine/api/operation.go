@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -110,6 +111,29 @@ type File struct {
 	SHA256      string
 	// Content is also an io.Seeker where ranges can be served.
 	Content io.ReadCloser
+}
+
+// StreamFile is a download that write writes while it is read; its size is not known
+// before. What writes ends when the file is closed, or ctx ends.
+func StreamFile(ctx context.Context, name, kind string, write func(context.Context, io.Writer) error) *File {
+	pr, pw := io.Pipe()
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		pw.CloseWithError(write(ctx, pw))
+	}()
+	return &File{Filename: name, ContentType: kind, Size: -1, Content: &stream{pr, cancel}}
+}
+
+// stream ends what writes to it when nobody reads it any more.
+type stream struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+func (s *stream) Close() error {
+	s.cancel()
+	return s.PipeReader.Close()
 }
 
 // Option sets a part of an operation's declaration.
