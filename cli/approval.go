@@ -14,9 +14,10 @@ func (a *app) approval() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "approval", Short: "Decisions at the gates: what waits, and who decided what",
 		Long: `An approval is a person's decision on exactly the content it was asked for. Each of
-the four deliverables needs one. Owners and admins of the organization decide.`,
+the four deliverables needs one. Owners and admins of the organization decide, and whom
+they let decide for them until a date.`,
 		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n  service soa reject --reason 'PES-01 is in scope'",
-	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject())
+	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(), a.approvalDelegate(), a.approvalDelegations(), a.approvalRevoke())
 }
 
 var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected, api.ApprovalVoid}
@@ -51,7 +52,9 @@ func (a *app) approvalList() *cobra.Command {
 				for _, one := range all.Data {
 					decided := ""
 					if one.DecidedBy != nil {
-						decided = one.DecidedBy.Name
+						decided = decider(&one)
+					} else if may := delegates(&one); len(may) > 0 {
+						decided = "(may: " + joinSome(may, 5) + ")"
 					}
 					rows = append(rows, []string{string(one.Gate), fmt.Sprint(one.VersionNumber), string(one.Status), moment(one.RequestedAt), decided, momentOf(one.DecidedAt), orEmpty(one.Reason), one.ID})
 				}
@@ -85,9 +88,13 @@ func approvalPage(p *print.Page, one *api.Approval) {
 	p.Title("Approval of the %s, version %d: %s", one.Gate.Title(), one.VersionNumber, one.Status)
 	decided := ""
 	if one.DecidedBy != nil {
-		decided = one.DecidedBy.Name + ", " + momentOf(one.DecidedAt)
+		decided = decider(one) + ", " + momentOf(one.DecidedAt)
 	}
-	p.Fields(print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + moment(one.RequestedAt)}, print.Field{Name: "decided by", Value: decided},
+	may := ""
+	if one.Status == api.ApprovalPending {
+		may = joinSome(append([]string{"owners", "admins"}, delegates(one)...), 12)
+	}
+	p.Fields(print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + moment(one.RequestedAt)}, print.Field{Name: "decided by", Value: decided}, print.Field{Name: "may decide", Value: may},
 		print.Field{Name: "reason", Value: orEmpty(one.Reason)}, print.Field{Name: "content", Value: "sha256 " + one.TargetSHA256},
 		print.Field{Name: "version", Value: one.TargetID}, print.Field{Name: "id", Value: one.ID})
 }
@@ -207,7 +214,7 @@ func (a *app) decided(one *api.Approval) error {
 	return a.out.Print(one, func(p *print.Page) {
 		by := "you"
 		if one.DecidedBy != nil {
-			by = one.DecidedBy.Name
+			by = decider(one)
 		}
 		p.Text("The %s, version %d, is %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, by)
 		if one.Status == api.ApprovalRejected {

@@ -61,6 +61,9 @@ func (s *Service) Ban(ctx context.Context, by api.Caller, in *api.BanUserInput) 
 			if err := revokeAll(tx, here, u.ID); err != nil {
 				return err
 			}
+			if err := endDelegations(tx, here, u.ID, nameOf(u)+" was banned", true); err != nil {
+				return err
+			}
 			if err := note(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason}); err != nil {
 				return err
 			}

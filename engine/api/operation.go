@@ -76,7 +76,9 @@ type Operation struct {
 	Description string
 	Access      Access
 	Permission  Permission
-	Rate        RateCategory
+	// Delegable: a person may call it too whom another lets decide for them.
+	Delegable bool
+	Rate      RateCategory
 	// Status is the answer's HTTP status when nothing went wrong.
 	Status int
 	Form   Form
@@ -141,6 +143,10 @@ type Option func(*Operation)
 
 // Needs is the permission the operation asks for.
 func Needs(p Permission) Option { return func(o *Operation) { o.Permission = p } }
+
+// Delegable lets the operation be called by whom an owner or admin lets decide for them;
+// whether that holds for the gate and moment is looked at when they decide.
+func Delegable() Option { return func(o *Operation) { o.Delegable = true } }
 
 // Summary is the one line that documentation and help show.
 func Summary(s string) Option { return func(o *Operation) { o.Summary = s } }
