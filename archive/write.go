@@ -121,6 +121,7 @@ func (s *Service) collect(tx *store.Tx, by api.Caller, id string, signer *audit.
 	lines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(id)))
 	lines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(id)))
 	lines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(id)))
+	lines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(id)))
 	lines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(id)))
 	lines(c, "workflows.jsonl", runs(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(id))))
 	versions(c, tx, "soa", store.SoAVersions, store.SoAItems, org, id, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion })

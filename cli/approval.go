@@ -79,7 +79,13 @@ func (a *app) approvalShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(one, func(p *print.Page) { approvalPage(p, one) })
+			talk, err := a.talk(cmd.Context(), one.AssessmentID, one.Gate, func(c *api.Comment) bool {
+				return c.Item == nil && (c.ApprovalID == nil || *c.ApprovalID == one.ID)
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(one, func(p *print.Page) { approvalPage(p, one); talk(p) })
 		},
 	}
 }

@@ -158,6 +158,7 @@ var exampleFields = map[string]any{
 	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.why": []string{"evidence"},
 	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "reset": []string{"note"},
 	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
+	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "Comment.text": "The board asked for it in June.", "AddCommentInput.text": "The board asked for it in June.",
 	"delegator_name": "Ada Byron", "delegate_name": "Ben Byte", "delegator_id": exampleUser, "delegate_id": exampleOther, "Delegation.reason": "On leave", "CreateDelegationInput.reason": "On leave", "ended_at": nil, "end_reason": nil,
 	"Delegate.name": "Ben Byte", "Delegate.user_id": exampleOther, "Approval.delegation": nil, "Approval.decided_by": nil, "Approval.decided_at": nil, "Approval.reason": nil, "Artifact.title": "Statement of Applicability", "Artifact.type": "soa", "supersedes": nil, "current_version": 1,
 	"Report.title": "Acme 2026: executive summary", "Report.filename": "acme-2026-executive-summary.pdf", "Report.template": "executive_summary", "ReportBody.title": "Acme 2026",

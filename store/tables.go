@@ -31,6 +31,7 @@ import "github.com/scf-service/service/engine/api"
 //	│  findings, maturity_scores, poam_items       likewise
 //	├─ approvals         id                        · assessment · target
 //	├─ delegations       id                        · delegate · assessment
+//	├─ comments          id                        · assessment
 //	├─ artifacts         id                        · assessment, type (unique)
 //	│  └─ artifact_versions  artifact, number
 //	├─ workflow_runs     id                        · assessment · live (unique)
@@ -109,6 +110,8 @@ var (
 	Delegations = tenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
+	Comments = tenantTable("comments", func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }))
 	Artifacts = tenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Unique("assessment", func(r *api.Artifact) []Key { return []Key{K(r.AssessmentID, r.Type)} }))
 	ArtifactVersions = tenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
@@ -142,7 +145,7 @@ var Tables = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Delegations, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, CustomHeads, CustomCatalogs, Audit,
+		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, CustomHeads, CustomCatalogs, Audit,
 	},
 }
 

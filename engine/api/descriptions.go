@@ -52,6 +52,7 @@ var descriptions = map[string]string{
 	"render-report":            "As a page with a policy that lets no script run.",
 	"get-executive-summary":    "`draft` is true while a source of it is not approved.",
 	"approve":                  "A person's decision. A key can only where `approval:decide` was named among its scopes, and never an agent or a workflow. Deciding twice is refused.",
+	"add-comment":              "Of the newest version of a deliverable (`gate`), a line of it (`item`), an approval (`approval_id`), or another comment (`reply_to`). Nothing that was submitted or approved changes, and no comment is changed or deleted.",
 	"create-delegation":        "For two people of one organization: `delegate_id` is a member who can't decide by their role. It ends at `expires_at`, after 366 days at most, when it is revoked, and for good when you lose the right to decide. Decisions by it name it. Keys, agents and workflows can neither give nor use one.",
 	"revoke-delegation":        "What was decided by it stays. The record stays too, as revoked.",
 	"reject":                   "The assessment goes back to its drafted state; the reason is for whoever mends it.",
