@@ -32,7 +32,7 @@ import "github.com/scf-service/service/engine/api"
 //	├─ approvals         id                        · assessment · target
 //	├─ delegations       id                        · delegate · assessment
 //	├─ comments          id                        · assessment
-//	├─ artifacts         id                        · assessment, type (unique)
+//	├─ artifacts         id                        · assessment, type, variant (unique)
 //	│  └─ artifact_versions  artifact, number
 //	├─ workflow_runs     id                        · assessment · live (unique)
 //	├─ reports           id                        · assessment
@@ -113,7 +113,12 @@ var (
 	Comments = tenantTable("comments", func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }))
 	Artifacts = tenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Unique("assessment", func(r *api.Artifact) []Key { return []Key{K(r.AssessmentID, r.Type)} }))
+		Unique("assessment", func(r *api.Artifact) []Key {
+			if r.Variant != nil {
+				return []Key{K(r.AssessmentID, r.Type, *r.Variant)}
+			}
+			return []Key{K(r.AssessmentID, r.Type)}
+		}))
 	ArtifactVersions = tenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
 		return r.OrganizationID, K(r.ArtifactID, r.VersionNumber)
 	})

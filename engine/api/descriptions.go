@@ -56,7 +56,7 @@ var descriptions = map[string]string{
 	"create-delegation":        "For two people of one organization: `delegate_id` is a member who can't decide by their role. It ends at `expires_at`, after 366 days at most, when it is revoked, and for good when you lose the right to decide. Decisions by it name it. Keys, agents and workflows can neither give nor use one.",
 	"revoke-delegation":        "What was decided by it stays. The record stays too, as revoked.",
 	"reject":                   "The assessment goes back to its drafted state; the reason is for whoever mends it.",
-	"diff-artifact":            "Lines by control and field, each also as a sentence to read.",
+	"diff-artifact":            "Lines by control and field, each also as a sentence to read; of reports that are text, the lines that differ.",
 	"export-assessment":        "A zip with every version, document, report, decision and the organization's audit chain, a manifest of hashes and its signature. `service verify` checks it without this service.",
 	"verify-audit":             "Follows the chain from its first record. `problem` names the first that was changed, removed, inserted or reordered.",
 	"get-audit-head":           "Keep it elsewhere: it proves that the chain up to this record has stayed what it was.",

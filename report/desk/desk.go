@@ -158,7 +158,7 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 			Filename: filename(src.Assessment.Name, b.Template) + report.Extension(b.Format), SizeBytes: blob.Size, SHA256: blob.SHA256,
 			Sources: report.Sources(src, b.Template), Draft: report.Draft(src, b.Template), CreatedBy: by.Actor.Name,
 		}
-		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out),
+		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
 			audit.Tell(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
 				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
 	})
