@@ -15,9 +15,6 @@ import (
 // inWords is a status as a person says it.
 func inWords(s api.VersionStatus) string { return strings.ReplaceAll(string(s), "_", " ") }
 
-// requireSecondPerson is the organization's setting that the approver is not the author.
-const requireSecondPerson = "require_second_person"
-
 // ensureSubmitted submits the newest version for review where it isn't yet.
 func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], check func(*store.Tx, string, *V) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
@@ -218,12 +215,27 @@ func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.Approv
 
 // Approve is a person's yes to what waits at a gate.
 func (s *Service) Approve(ctx context.Context, by api.Caller, in *api.ApproveInput) (*api.Approval, error) {
-	return s.decide(ctx, by, in.ApprovalID, api.ApprovalApproved, comment(in.Body))
+	return s.decide(ctx, by, in.ApprovalID, api.ApprovalApproved, comment(in.Body), seen(in.Body))
 }
 
 // Reject is a person's no, with the reason.
 func (s *Service) Reject(ctx context.Context, by api.Caller, in *api.RejectInput) (*api.Approval, error) {
-	return s.decide(ctx, by, in.ApprovalID, api.ApprovalRejected, &in.Body.Reason)
+	return s.decide(ctx, by, in.ApprovalID, api.ApprovalRejected, &in.Body.Reason, in.Body.ContentSHA256)
+}
+
+func seen(d *api.VersionDecision) string {
+	if d == nil {
+		return ""
+	}
+	return d.ContentSHA256
+}
+
+// sameSeen refuses to decide on other content than the person has looked at.
+func sameSeen(p *api.Approval, seen string) error {
+	if seen == "" || seen == p.TargetSHA256 {
+		return nil
+	}
+	return api.ApprovalRequired(p.Gate, p.ID, "the %s under review is not the content you looked at: it has the SHA-256 %s by now; look again", p.Gate.Title(), p.TargetSHA256)
 }
 
 func comment(d *api.VersionDecision) *string {
@@ -233,10 +245,13 @@ func comment(d *api.VersionDecision) *string {
 	return &d.Comment
 }
 
-func (s *Service) decide(ctx context.Context, by api.Caller, id string, verdict api.ApprovalStatus, reason *string) (*api.Approval, error) {
+func (s *Service) decide(ctx context.Context, by api.Caller, id string, verdict api.ApprovalStatus, reason *string, seen string) (*api.Approval, error) {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if p, err = approval(tx, by, id); err != nil {
+			return err
+		}
+		if err := sameSeen(&p, seen); err != nil && p.Status == api.ApprovalPending {
 			return err
 		}
 		return decide(tx, by, &p, verdict, reason)
@@ -316,7 +331,7 @@ func secondPerson(tx *store.Tx, id string, p *api.Approval, authors []string, pe
 	if err != nil {
 		return err
 	}
-	switch on, _ := org.Settings[requireSecondPerson].(bool); {
+	switch on, _ := org.Settings[api.RequireSecondPerson].(bool); {
 	case !on:
 	case p.RequestedByUserID == person || p.RequestedBy.ID == actor:
 		return api.Forbidden("this organization wants a second person to decide; you submitted it yourself")
@@ -409,6 +424,9 @@ func approveVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k 
 		pending = *head.ApprovalID
 		p, err := approval(tx, by, pending)
 		if err != nil {
+			return err
+		}
+		if err := sameSeen(&p, seen(d)); err != nil {
 			return err
 		}
 		if err := decide(tx, by, &p, api.ApprovalApproved, comment(d)); err != nil {

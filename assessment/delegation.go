@@ -154,6 +154,9 @@ func right(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api
 	if !by.IsPerson() {
 		return nil, refused
 	}
+	if _, err := member(tx, by.OrganizationID, by.UserID); err != nil {
+		return nil, err
+	}
 	for d, err := range store.Delegations.By("delegate").Scan(tx, by.OrganizationID, store.Prefix(by.UserID)) {
 		if err != nil {
 			return nil, err

@@ -106,15 +106,16 @@ func approvalPage(p *print.Page, one *api.Approval) {
 }
 
 func (a *app) approvalApprove() *cobra.Command {
-	var comment string
+	var comment, content string
 	cmd := &cobra.Command{
 		Use: "approve ID", Short: "Approve what waits", Args: takes(1, 1),
 		Long: "Approves what the approval is for, as you. It is recorded with your name.", Example: "  service approval approve ID --comment 'Reviewed with IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.approveAndTell(cmd.Context(), args[0], comment)
+			return a.approveAndTell(cmd.Context(), args[0], comment, content)
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
+	cmd.Flags().StringVar(&content, "content", "", "the SHA-256 of what you looked at: what changed since is not approved")
 	return cmd
 }
 
@@ -131,7 +132,7 @@ func (a *app) approvalReject() *cobra.Command {
 
 // gateApprove approves what waits at a gate of the assessment.
 func (a *app) gateApprove(g api.Gate) *cobra.Command {
-	var comment string
+	var comment, content string
 	cmd := &cobra.Command{
 		Use: "approve", Short: "Approve the version under review", Args: takes(0, 0),
 		Long:    fmt.Sprintf("Approves the %s that is under review, as you: exactly the content there is now.\nOwners and admins may decide.", g.Title()),
@@ -141,10 +142,11 @@ func (a *app) gateApprove(g api.Gate) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.approveAndTell(cmd.Context(), id, comment)
+			return a.approveAndTell(cmd.Context(), id, comment, content)
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
+	cmd.Flags().StringVar(&content, "content", "", "the SHA-256 of what you looked at: what changed since is not approved")
 	return cmd
 }
 
@@ -191,12 +193,12 @@ func (a *app) pending(ctx context.Context, g api.Gate) (string, error) {
 	return l.Data[0].ID, nil
 }
 
-func approveWith(ctx context.Context, a *app, id, comment string) (*api.Approval, error) {
-	return call(ctx, a, api.Approve, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}, Body: &api.VersionDecision{Comment: comment}})
+func approveWith(ctx context.Context, a *app, id, comment, content string) (*api.Approval, error) {
+	return call(ctx, a, api.Approve, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}, Body: &api.VersionDecision{Comment: comment, ContentSHA256: content}})
 }
 
-func (a *app) approveAndTell(ctx context.Context, id, comment string) error {
-	one, err := approveWith(ctx, a, id, comment)
+func (a *app) approveAndTell(ctx context.Context, id, comment, content string) error {
+	one, err := approveWith(ctx, a, id, comment, content)
 	if err != nil {
 		return err
 	}

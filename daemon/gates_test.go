@@ -161,6 +161,10 @@ func TestSecondPerson(t *testing.T) {
 	if a := ben.do("POST", g.path(api.Approve.Path), nil); a.code() != string(api.CodeForbidden) {
 		t.Errorf("who edited decides: %d %s", a.status, a.text)
 	}
+	// Nor does an admin take the setting back, to decide then.
+	tenant := strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1)
+	ben.do("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{}}).says(t, "taking it back", api.CodeForbidden, "only an owner")
+	ben.must("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true, "note": "x"}})
 	cleo := g.owner.member("cleo@example.com", api.RoleAdmin)
 	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
 

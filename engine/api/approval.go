@@ -59,7 +59,8 @@ type ApproveInput struct {
 type RejectInput struct {
 	ApprovalInput
 	Body struct {
-		Reason string `json:"reason" minLength:"1" maxLength:"4000"`
+		Reason        string `json:"reason" minLength:"1" maxLength:"4000"`
+		ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"The content you looked at; the decision is refused where it is another by now."`
 	}
 }
 

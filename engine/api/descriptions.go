@@ -14,7 +14,7 @@ var descriptions = map[string]string{
 	"get-scf-crosswalk":        "With `target`, the requirements of both frameworks are joined through the controls they share.",
 	"import-scf-workbook":      "The workbook is taken whole or refused whole, with the cells that are wrong named. The version it brings becomes the active one.",
 	"dry-run-scf-workbook":     "Nothing changes. `diff` tells what would.",
-	"update-tenant":            "Replaces name and settings.",
+	"update-tenant":            "Replaces name and settings. Only an owner takes back `require_second_person`.",
 	"invite-member":            "The invitation is accepted by a link that works once.",
 	"create-api-key":           "The key is shown in this answer and never again. It may do what its scopes name, and never more than its maker may at the time.",
 	"rotate-api-key":           "The new key is shown once. The old one works for `grace_seconds` more.",

@@ -82,3 +82,28 @@ func TestDelegationEnds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who names what they looked at does not approve what came in its place meanwhile.
+func TestApprovingWhatWasSeen(t *testing.T) {
+	b, a, p := atSoAReview(t)
+	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.move(t, a.ID, api.StateSoAUnderReview); err != nil {
+		t.Fatal(err)
+	}
+	now := b.pending(t, a.ID)
+	seen := &api.VersionDecision{ContentSHA256: p.TargetSHA256}
+	_, err := b.Assessments.ApproveSoA(t.Context(), b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: p.TargetID}, Body: seen})
+	wantCode(t, "approving the version", err, api.CodeApproval)
+	_, err = b.Assessments.Approve(t.Context(), b.by, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: now.ID}, Body: seen})
+	wantCode(t, "approving", err, api.CodeApproval)
+	no := &api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: now.ID}}
+	no.Body.Reason, no.Body.ContentSHA256 = "no", p.TargetSHA256
+	_, err = b.Assessments.Reject(t.Context(), b.by, no)
+	wantCode(t, "rejecting", err, api.CodeApproval)
+	seen.ContentSHA256 = now.TargetSHA256
+	if _, err := b.Assessments.ApproveSoA(t.Context(), b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: p.TargetID}, Body: seen}); err != nil {
+		t.Error(err)
+	}
+}

@@ -117,7 +117,7 @@ type machine struct {
 	edits            int
 	// eager: it mostly goes on, so that some come to the end.
 	eager bool
-	log              []string
+	log   []string
 }
 
 // head is the newest version of a deliverable; nil where there is none.
