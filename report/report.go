@@ -72,17 +72,8 @@ func Write(ctx context.Context, w io.Writer, src *Source, r Request) error {
 	}
 	v := newView(src, r)
 	out := bufio.NewWriterSize(&haltingWriter{ctx: ctx, w: w}, 1<<16)
-	var err error
-	switch r.Format {
-	case FormatHTML:
-		err = writeHTML(out, v.document())
-	case FormatMarkdown:
-		err = writeMarkdown(out, v.document())
-	case FormatCSV:
-		err = writeCSV(out, v)
-	default:
-		err = writeJSON(out, v)
-	}
+	f, _ := formatNamed(r.Format)
+	err := f.write(out, v)
 	if err == nil {
 		err = out.Flush()
 	}
