@@ -5,6 +5,7 @@ import "strings"
 const (
 	cellPad  = 3.0
 	cellSize = 8.0
+	cellStep = cellSize * 1.28
 	headSize = 7.0
 )
 
@@ -18,9 +19,13 @@ type pdfCell struct {
 // is longer than a page has room for.
 func (p *pdf) table(t table) {
 	p.gap(6)
-	p.need(70)
-	p.paragraph(plain(t.Caption), style{p.fonts.bold, 9, pdfInk}, 1)
 	widths := p.columns(t)
+	first := 0.0
+	if len(t.Rows) > 0 {
+		_, first = p.cells(t.Rows[0], widths)
+	}
+	p.need(60 + min(first, wholeRow)) // no head without a row
+	p.paragraph(plain(t.Caption), style{p.fonts.bold, 9, pdfInk}, 1)
 	left, right, n := p.left, p.right, len(p.decor)
 	head := func() { // wherever in a row a page ends, the head stands as at first
 		l, r, d := p.left, p.right, p.decor
@@ -132,13 +137,14 @@ func (p *pdf) tableHead(t table, widths []float64) {
 	}
 }
 
-func (p *pdf) row(t table, widths []float64, r row) {
-	cells := make([]pdfCell, len(r.Cells))
+// wholeRow is how high a row may be to be kept on one page.
+const wholeRow = (pdfBottom - pdfTop) * 0.3
+
+// cells lays out a row's cells, and tells how high the row is.
+func (p *pdf) cells(r row, widths []float64) (cells []pdfCell, height float64) {
+	cells = make([]pdfCell, min(len(r.Cells), len(widths)))
 	most := 1
-	for i, c := range r.Cells {
-		if i >= len(widths) {
-			break
-		}
+	for i, c := range r.Cells[:len(cells)] {
 		cells[i].lines = p.layOut(p.words(c, style{p.fonts.regular, cellSize, pdfInk}), widths[i]-2*cellPad)
 		for _, s := range c {
 			if s.Bar != nil {
@@ -147,26 +153,29 @@ func (p *pdf) row(t table, widths []float64, r row) {
 		}
 		most = max(most, len(cells[i].lines))
 	}
-	step := cellSize * 1.28
-	height := step*float64(most) + 5
-	wanted := height
+	return cells, cellStep*float64(most) + 5
+}
+
+func (p *pdf) row(t table, widths []float64, r row) {
+	const step = cellStep
+	cells, height := p.cells(r, widths)
+	most := 1
+	for _, c := range cells {
+		most = max(most, len(c.lines))
+	}
 	if len(r.Detail) > 0 {
-		wanted += 40
+		height += 40
 	}
-	if wanted < (pdfBottom-pdfTop)*0.6 {
-		p.need(wanted)
-	} else {
-		p.need(step * 3)
+	if height > wholeRow {
+		height = step * 4
 	}
+	p.need(height)
 	p.anchor(r.ID)
 	p.take(2.5)
 	for n := range most {
 		y := p.take(step)
 		x := p.left
 		for i := range cells {
-			if i >= len(widths) {
-				break
-			}
 			if b := cells[i].bar; b != nil && n == 0 {
 				p.bar(b, x+cellPad, y+1, widths[i]-2*cellPad, step-2)
 			}
