@@ -2,14 +2,12 @@ package parse
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 	_ "image/gif"  // their sizes are looked at
 	_ "image/jpeg" // their sizes are looked at
 	_ "image/png"  // their sizes are looked at
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,8 +21,6 @@ const (
 	scanDPI      = 300
 	maxScanSide  = 5000 // pixels of a side of a page, as drawn for recognising
 	minScanSide  = 16
-	bitmapGray   = 1
-	renderFlags  = 0x01 | 0x08 | 0x800 // annotations, grey, as printed
 	pointsInInch = 72
 )
 
@@ -97,7 +93,7 @@ func (b *builder) scanned(text string, at api.Locator) ([]Block, error) {
 
 // readScans recognises the pages of a PDF that have no text layer, and puts their text
 // between the others' by page. The pages that stay unread are returned.
-func (r *Reader) readScans(b *builder, m *pdfModule, doc uint64, pages []int) (unread []int, err error) {
+func (r *Reader) readScans(b *builder, doc pdfDocument, pages []int) (unread []int, err error) {
 	if r.opt.OCR == nil || len(pages) == 0 {
 		return pages, nil
 	}
@@ -108,7 +104,7 @@ func (r *Reader) readScans(b *builder, m *pdfModule, doc uint64, pages []int) (u
 			b.warn("More than %d pages are pictures; those after it were left out.", maxOCRPages)
 			return append(unread, pages[i:]...), b.insert(found)
 		}
-		picture, err := m.draw(doc, n)
+		picture, err := doc.draw(n)
 		if err != nil {
 			return nil, err
 		}
@@ -142,44 +138,7 @@ func (b *builder) insert(found []Block) error {
 	return b.err
 }
 
-// draw renders a page in grey, as a PNM file.
-func (m *pdfModule) draw(doc uint64, n int) ([]byte, error) {
-	page := m.call("FPDF_LoadPage", doc, uint64(n-1))
-	if page == 0 {
-		return nil, m.failedOr(n, "it can't be drawn")
-	}
-	defer m.call("FPDF_ClosePage", page)
-	side := func(function string) int {
-		points := float64(math.Float32frombits(uint32(m.call(function, page))))
-		return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
-	}
-	w, h := side("FPDF_GetPageWidthF"), side("FPDF_GetPageHeightF")
-	bitmap := m.call("FPDFBitmap_CreateEx", uint64(w), uint64(h), bitmapGray, 0, 0)
-	if bitmap == 0 {
-		return nil, m.failedOr(n, "there is no memory to draw it")
-	}
-	defer m.call("FPDFBitmap_Destroy", bitmap)
-	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF)
-	m.call("FPDF_RenderPageBitmap", bitmap, page, 0, 0, uint64(w), uint64(h), 0, renderFlags)
-	at, stride := uint32(m.call("FPDFBitmap_GetBuffer", bitmap)), uint32(m.call("FPDFBitmap_GetStride", bitmap))
-	if m.err != nil || stride < uint32(w) {
-		return nil, m.failedOr(n, "it can't be drawn")
-	}
-	out := fmt.Appendf(make([]byte, 0, w*h+32), "P5\n%d %d\n255\n", w, h)
-	for y := range h {
-		row, ok := m.mem.Read(at+uint32(y)*stride, uint32(w))
-		if !ok {
-			return nil, m.failedOr(n, "it can't be drawn")
-		}
-		out = append(out, row...)
-	}
-	return out, nil
-}
-
-// failedOr is what stopped the module, or else damage of a page.
-func (m *pdfModule) failedOr(n int, detail string) error {
-	if m.err != nil {
-		return m.failed(pageName(n))
-	}
-	return &Error{Kind: ErrDamaged, Place: pageName(n), Detail: detail, Cause: errors.New("PDFium gave no picture")}
+// scanSide is how many pixels a side of so many points is drawn in.
+func scanSide(points float64) int {
+	return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
 }

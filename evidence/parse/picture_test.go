@@ -32,18 +32,9 @@ func (e eye) Text(ctx context.Context, picture []byte) (string, error) {
 func scan(t testing.TB, text string) []byte {
 	t.Helper()
 	raw := pdf(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 7, text, "", "L", false) })
-	e, err := shared().engine()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.running.Done()
 	var out bytes.Buffer
-	err = e.instance(context.Background(), func(m *pdfModule) error {
-		doc, err := m.load(bytes.NewReader(raw), int64(len(raw)))
-		if err != nil {
-			return err
-		}
-		pnm, err := m.draw(doc, 1)
+	err := shared().openPDF(context.Background(), bytes.NewReader(raw), int64(len(raw)), func(doc pdfDocument) error {
+		pnm, err := doc.draw(1)
 		if err != nil {
 			return err
 		}
@@ -80,6 +71,7 @@ func readWith(t testing.TB, o OCR, name string, raw []byte) (*Document, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.pdf.start = startPDFium
 	t.Cleanup(func() { r.Close() })
 	return r.Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
 }
