@@ -39,7 +39,8 @@ func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 }
 
 func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
-	var silent, broken []int
+	var broken []int
+	var scans []scannedPage
 	for n := 1; n <= b.doc.PageCount; n++ {
 		if err := b.ctx.Err(); err != nil {
 			return err
@@ -52,8 +53,9 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 			broken = append(broken, n)
 			continue
 		}
-		if len(page.words) == 0 && (page.pictured > 0 || len(page.rules) > 0) {
-			silent = append(silent, n)
+		layout := layOut(page)
+		if page.isScan() {
+			scans = append(scans, scannedPage{number: n, words: len(page.words), layout: layout})
 		}
 		chars := 0
 		for _, w := range page.words {
@@ -62,35 +64,33 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 		if flow.size += int64(chars); flow.size > b.max {
 			return fail(ErrTooLarge, pageName(n), "it holds more than %d bytes of text", b.max)
 		}
-		flow.pages = append(flow.pages, layOut(page))
+		flow.pages = append(flow.pages, layout)
 	}
 	if len(broken) > 0 {
 		b.warn("%s could not be read and was left out.", pageList(broken))
+	}
+	found, err := r.readScans(b, doc, scans)
+	if err != nil {
+		return err
 	}
 	flow.write()
 	if b.err != nil {
 		return b.err
 	}
-	scans := len(silent)
-	silent, err := r.readScans(b, doc, silent)
-	if err != nil {
+	if err := b.insert(found); err != nil {
 		return err
 	}
-	if len(silent) > 0 && r.opt.OCR == nil {
-		b.warn("%s: no text layer, needs OCR: %s.", pageList(silent), installOCR)
-	} else if len(silent) > 0 {
-		b.warn("%s: no text layer, and no text was recognised.", pageList(silent))
-	}
-	if flow.size > 0 || scans > len(silent) {
+	silent := r.warnUnread(b, scans)
+	if flow.size > 0 || len(found) > 0 {
 		return b.err
 	}
 	switch {
 	case len(broken) == b.doc.PageCount:
 		return fail(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
-	case scans > 0 && r.opt.OCR != nil:
-		return fail(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", scans, b.doc.PageCount)
-	case scans > 0:
-		return fail(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", scans, b.doc.PageCount, installOCR)
+	case len(silent) > 0 && r.opt.OCR != nil:
+		return fail(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", len(silent), b.doc.PageCount)
+	case len(silent) > 0:
+		return fail(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", len(silent), b.doc.PageCount, installOCR)
 	}
 	return fail(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
 }

@@ -15,13 +15,15 @@ import (
 )
 
 const (
-	maxPixels    = 100 << 20 // of a picture
-	maxPicture   = 64 << 20  // bytes of a picture
-	maxOCRPages  = 200       // scanned pages of one document that are recognised
-	scanDPI      = 300
-	maxScanSide  = 5000 // pixels of a side of a page, as drawn for recognising
-	minScanSide  = 16
-	pointsInInch = 72
+	maxPixels   = 100 << 20 // of a picture
+	maxPicture  = 64 << 20  // bytes of a picture
+	maxOCRPages = 200       // scanned pages of one document that are recognised
+	scanDPI     = 300
+	maxScanSide = 5000 // pixels of a side of a page, as drawn for recognising
+	minScanSide = 16
+	// A recognised page must have so many words more than its text layer twice over.
+	minRecognised = 10
+	pointsInInch  = 72
 )
 
 // installOCR is what to do where a picture can't be read.
@@ -42,7 +44,8 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 	if c, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil && int64(c.Width)*int64(c.Height) > maxPixels {
 		return fail(ErrTooLarge, "", "a picture of %d by %d pixels", c.Width, c.Height)
 	}
-	b.recognise()
+	b.morePictures()
+	b.warn("%s", recognised)
 	text, err := r.opt.OCR.Text(b.ctx, raw)
 	if err != nil {
 		return damaged("the picture", err)
@@ -68,13 +71,14 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 	return nil
 }
 
-// recognise notes that text of the document is recognised rather than read, which takes
-// longer.
-func (b *builder) recognise() {
+// recognised is what to know of text that was recognised rather than read.
+const recognised = "Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original."
+
+// morePictures gives a document the longer time that pictures take.
+func (b *builder) morePictures() {
 	if b.moreTime != nil {
 		b.moreTime()
 	}
-	b.warn("Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original.")
 }
 
 // scanned makes blocks of the recognised text of one page.
@@ -91,20 +95,42 @@ func (b *builder) scanned(text string, at api.Locator) ([]Block, error) {
 	return child.doc.Blocks, nil
 }
 
-// readScans recognises the pages of a PDF that have no text layer, and puts their text
-// between the others' by page. The pages that stay unread are returned.
-func (r *Reader) readScans(b *builder, doc pdfDocument, pages []int) (unread []int, err error) {
-	if r.opt.OCR == nil || len(pages) == 0 {
-		return pages, nil
+// A page is a scan where pictures cover most of it and its text layer is no more than a stamp
+// or a page number; a page without text is one where it shows anything at all.
+const (
+	scanShare  = 0.6
+	stampWords = 20
+)
+
+func (p *pdfPage) isScan() bool {
+	if len(p.words) == 0 {
+		return p.pictured > 0 || len(p.rules) > 0
 	}
-	b.recognise()
-	var found []Block
-	for i, n := range pages {
+	return p.pictured >= scanShare && len(p.words) <= stampWords
+}
+
+// scannedPage is a page whose text may be in its picture.
+type scannedPage struct {
+	number int
+	words  int // of its text layer
+	layout *pageLayout
+	read   bool // its text was recognised
+}
+
+// readScans recognises the text of scans. Of a page with a stamp the recognised text counts
+// where it is clearly more, else the text layer, which is free of faults.
+func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (found []Block, err error) {
+	if r.opt.OCR == nil || len(scans) == 0 {
+		return nil, nil
+	}
+	b.morePictures()
+	for i := range scans {
+		s := &scans[i]
 		if i >= maxOCRPages {
 			b.warn("More than %d pages are pictures; those after it were left out.", maxOCRPages)
-			return append(unread, pages[i:]...), b.insert(found)
+			break
 		}
-		picture, err := doc.draw(n)
+		picture, err := doc.draw(s.number)
 		if err != nil {
 			return nil, err
 		}
@@ -113,20 +139,51 @@ func (r *Reader) readScans(b *builder, doc pdfDocument, pages []int) (unread []i
 			return nil, ctxErr
 		}
 		if err != nil {
-			b.warn("%s: %s.", capitalPage(n), clean(err.Error()))
-			unread = append(unread, n)
+			b.warn("%s: %s.", capitalPage(s.number), clean(err.Error()))
 			continue
 		}
-		blocks, err := b.scanned(text, api.Locator{Page: n})
+		if s.words > 0 && len(strings.Fields(text)) < 2*s.words+minRecognised {
+			s.read = true // there is no more to it
+			continue
+		}
+		blocks, err := b.scanned(text, api.Locator{Page: s.number})
 		if err != nil {
 			return nil, err
 		}
-		if len(blocks) == 0 {
-			unread = append(unread, n)
+		if s.read = len(blocks) > 0; s.read {
+			s.layout.items = nil
+			found = append(found, blocks...)
 		}
-		found = append(found, blocks...)
 	}
-	return unread, b.insert(found)
+	if len(found) > 0 {
+		b.warn("%s", recognised)
+	}
+	return found, nil
+}
+
+// warnUnread tells of the scans whose pictures were not read, and gives those without any text.
+func (r *Reader) warnUnread(b *builder, scans []scannedPage) (silent []int) {
+	var stamped []int
+	for _, s := range scans {
+		switch {
+		case s.read:
+		case s.words > 0:
+			stamped = append(stamped, s.number)
+		default:
+			silent = append(silent, s.number)
+		}
+	}
+	if len(silent) > 0 && r.opt.OCR == nil {
+		b.warn("%s: no text layer, needs OCR: %s.", pageList(silent), installOCR)
+	} else if len(silent) > 0 {
+		b.warn("%s: no text layer, and no text was recognised.", pageList(silent))
+	}
+	if len(stamped) > 0 && r.opt.OCR == nil {
+		b.warn("%s: a picture with a few words beside it; only these were read: %s.", pageList(stamped), installOCR)
+	} else if len(stamped) > 0 {
+		b.warn("%s: a picture with a few words beside it; only these were read.", pageList(stamped))
+	}
+	return silent
 }
 
 func capitalPage(n int) string { return fmt.Sprintf("Page %d", n) }
