@@ -31,7 +31,7 @@ vectors of the chosen one.`,
 				return err
 			}
 			return a.out.Print(s, func(p *print.Page) {
-				state := string(s.Status)
+				state := s.Status
 				if t := s.Training; t != nil {
 					state = fmt.Sprintf("learning the words of catalog %s: %d %%", t.Label, t.Progress)
 				}

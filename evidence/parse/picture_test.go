@@ -187,7 +187,7 @@ func TestStampedScan(t *testing.T) {
 		o    OCR
 		warn string
 	}{
-		"no more to it": {eye{func([]byte) (string, error) { return "Recieved 3 May, page l of 4 and a title", nil }}, ""},
+		"no more to it": {eye{func([]byte) (string, error) { return "Rcceived 3 May, page l of 4 and a title", nil }}, ""},
 		"fails":         {eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "Page 1: no memory. Page 1: a picture with a few words beside it; only these were read."},
 		"no program":    {nil, "Page 1: a picture with a few words beside it; only these were read: " + installOCR + "."},
 	} {
@@ -195,7 +195,7 @@ func TestStampedScan(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if text := outline(doc.Blocks); !strings.Contains(text, "Received 3 May") || strings.Contains(text, "Recieved") {
+		if text := outline(doc.Blocks); !strings.Contains(text, "Received 3 May") || strings.Contains(text, "Rcceived") {
 			t.Errorf("%s: %s", name, text)
 		}
 		if got := strings.Join(doc.Warnings, " "); got != tt.warn {
