@@ -4,7 +4,7 @@
 //	manifest.json           what is in it, each file with its SHA-256; who wrote it, when
 //	manifest.sig            the installation's signature of the manifest
 //	assessment.json         the record
-//	scope.json, lifecycle.jsonl, timeline.jsonl, approvals.jsonl, artifacts.jsonl, workflows.jsonl
+//	scope.json, lifecycle.jsonl, timeline.jsonl, approvals.jsonl, comments.jsonl, artifacts.jsonl, workflows.jsonl
 //	soa/v1.json …           each version of each deliverable, with its items
 //	documents.jsonl, documents/<sha256>-<name>
 //	reports.jsonl, reports/<sha256>-<name>
@@ -28,6 +28,7 @@ const (
 	signatureFile = "manifest.sig"
 	auditFile     = "audit.jsonl"
 	approvalsFile = "approvals.jsonl"
+	commentsFile  = "comments.jsonl"
 )
 
 // Manifest says what an archive holds.

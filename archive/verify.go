@@ -262,12 +262,36 @@ func (c *checker) decisions() {
 			sound++
 		}
 	}
+	c.comments(told)
 	if sound == len(hashes)+approved {
 		c.out.good("approvals", "%d versions are what their hashes say, and %d approvals are of exactly that content", len(hashes), approved)
 	}
 }
 
-// told are the hashes that decisions were made on, by the approval's id, as the chain tells.
+// comments compares what people said with what the chain tells of it. Archives from
+// before there were comments have none.
+func (c *checker) comments(told map[string][]string) {
+	if c.files[commentsFile] == nil {
+		return
+	}
+	text, err := c.read(commentsFile)
+	if err != nil {
+		c.out.bad("comments", "%v", err)
+		return
+	}
+	for one, err := range records[api.Comment](bytes.NewReader(text)) {
+		if err != nil {
+			c.out.bad("comments", "%v", err)
+			return
+		}
+		if !slices.Contains(told[one.ID], assessment.TextHash(one.Text)) {
+			c.out.bad("comment "+one.ID, "the audit chain does not tell of these words")
+		}
+	}
+}
+
+// told are the hashes that decisions were made on, by the approval's id, as the chain
+// tells, and those of comments by theirs.
 func (c *checker) told() map[string][]string {
 	out := map[string][]string{}
 	text, err := c.read(auditFile)
@@ -277,6 +301,9 @@ func (c *checker) told() map[string][]string {
 	for e, err := range Events(bytes.NewReader(text)) {
 		if err != nil {
 			return out
+		}
+		if hash, ok := e.Changes["text_sha256"].(string); ok && e.Action == "comment.added" {
+			out[e.ResourceID] = append(out[e.ResourceID], hash)
 		}
 		if hash, ok := e.Changes["target_sha256"].(string); ok && e.Action == "approval.decided" && e.Changes["decision"] == string(api.ApprovalApproved) {
 			out[e.ResourceID] = append(out[e.ResourceID], hash)

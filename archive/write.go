@@ -74,24 +74,7 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentI
 	if err != nil {
 		return nil, err
 	}
-	pr, pw := io.Pipe()
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		defer cancel()
-		pw.CloseWithError(s.write(ctx, &c, signer, pw))
-	}()
-	return &api.File{Filename: safe(c.manifest.Assessment) + ".zip", ContentType: "application/zip", Size: -1, Content: &stream{pr, cancel}}, nil
-}
-
-// stream ends what writes to it when nobody reads it any more.
-type stream struct {
-	*io.PipeReader
-	cancel context.CancelFunc
-}
-
-func (s *stream) Close() error {
-	s.cancel()
-	return s.PipeReader.Close()
+	return api.StreamFile(ctx, safe(c.manifest.Assessment)+".zip", "application/zip", func(ctx context.Context, w io.Writer) error { return s.write(ctx, &c, signer, w) }), nil
 }
 
 // safe is a name that any file system takes.
@@ -138,6 +121,7 @@ func (s *Service) collect(tx *store.Tx, by api.Caller, id string, signer *audit.
 	lines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(id)))
 	lines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(id)))
 	lines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(id)))
+	lines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(id)))
 	lines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(id)))
 	lines(c, "workflows.jsonl", runs(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(id))))
 	versions(c, tx, "soa", store.SoAVersions, store.SoAItems, org, id, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion })

@@ -15,9 +15,6 @@ import (
 // inWords is a status as a person says it.
 func inWords(s api.VersionStatus) string { return strings.ReplaceAll(string(s), "_", " ") }
 
-// requireSecondPerson is the organization's setting that the approver is not the author.
-const requireSecondPerson = "require_second_person"
-
 // ensureSubmitted submits the newest version for review where it isn't yet.
 func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], check func(*store.Tx, string, *V) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
@@ -186,10 +183,14 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.SortedList(ctx, s.db, store.Approvals, by.OrganizationID, in.Paging, in.Sort, approvalOrder, store.PageQuery[api.Approval]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
+	l, err := store.SortedList(ctx, s.db, store.Approvals, by.OrganizationID, in.Paging, in.Sort, approvalOrder, store.PageQuery[api.Approval]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
 		Filter: func(p *api.Approval) bool {
 			return (in.Status == "" || p.Status == in.Status) && (in.Gate == "" || p.Gate == in.Gate)
 		}})
+	if err != nil {
+		return nil, err
+	}
+	return l, s.db.View(ctx, func(tx *store.Tx) error { return withDelegates(tx, by.OrganizationID, l.Data) })
 }
 
 func approval(tx *store.Tx, by api.Caller, id string) (api.Approval, error) {
@@ -200,18 +201,41 @@ func approval(tx *store.Tx, by api.Caller, id string) (api.Approval, error) {
 // GetApproval is one approval.
 func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.ApprovalInput) (*api.Approval, error) {
 	var p api.Approval
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) { p, err = approval(tx, by, in.ApprovalID); return err })
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if p, err = approval(tx, by, in.ApprovalID); err != nil {
+			return err
+		}
+		one := []api.Approval{p}
+		err = withDelegates(tx, by.OrganizationID, one)
+		p = one[0]
+		return err
+	})
 	return &p, err
 }
 
 // Approve is a person's yes to what waits at a gate.
 func (s *Service) Approve(ctx context.Context, by api.Caller, in *api.ApproveInput) (*api.Approval, error) {
-	return s.decide(ctx, by, in.ApprovalID, api.ApprovalApproved, comment(in.Body))
+	return s.decide(ctx, by, in.ApprovalID, api.ApprovalApproved, comment(in.Body), seen(in.Body))
 }
 
 // Reject is a person's no, with the reason.
 func (s *Service) Reject(ctx context.Context, by api.Caller, in *api.RejectInput) (*api.Approval, error) {
-	return s.decide(ctx, by, in.ApprovalID, api.ApprovalRejected, &in.Body.Reason)
+	return s.decide(ctx, by, in.ApprovalID, api.ApprovalRejected, &in.Body.Reason, in.Body.ContentSHA256)
+}
+
+func seen(d *api.VersionDecision) string {
+	if d == nil {
+		return ""
+	}
+	return d.ContentSHA256
+}
+
+// sameSeen refuses to decide on other content than the person has looked at.
+func sameSeen(p *api.Approval, seen string) error {
+	if seen == "" || seen == p.TargetSHA256 {
+		return nil
+	}
+	return api.ApprovalRequired(p.Gate, p.ID, "the %s under review is not the content you looked at: it has the SHA-256 %s by now; look again", p.Gate.Title(), p.TargetSHA256)
 }
 
 func comment(d *api.VersionDecision) *string {
@@ -221,10 +245,13 @@ func comment(d *api.VersionDecision) *string {
 	return &d.Comment
 }
 
-func (s *Service) decide(ctx context.Context, by api.Caller, id string, verdict api.ApprovalStatus, reason *string) (*api.Approval, error) {
+func (s *Service) decide(ctx context.Context, by api.Caller, id string, verdict api.ApprovalStatus, reason *string, seen string) (*api.Approval, error) {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if p, err = approval(tx, by, id); err != nil {
+			return err
+		}
+		if err := sameSeen(&p, seen); err != nil && p.Status == api.ApprovalPending {
 			return err
 		}
 		return decide(tx, by, &p, verdict, reason)
@@ -280,23 +307,35 @@ func decide(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalSt
 	if err != nil {
 		return err
 	}
+	data := map[string]any{"gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}
+	if d := p.Delegation; d != nil {
+		data["delegation_id"], data["delegator_id"] = d.DelegationID, d.DelegatorID
+	}
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
-		audit.Tell(tx, by, audit.Event{Type: "approval.decided", AssessmentID: a.ID, Summary: fmt.Sprintf("%s %s the %s", by.Actor.Name, verdict, p.Gate.Title()),
-			ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}}))
+		audit.Tell(tx, by, audit.Event{Type: "approval.decided", AssessmentID: a.ID, Summary: fmt.Sprintf("%s %s the %s", decider(p), verdict, p.Gate.Title()),
+			ResourceType: "approval", ResourceID: p.ID, Data: data}))
 }
 
-// secondPerson refuses who has submitted or written what is decided on, where the
+// decider is who decided, and for whom.
+func decider(p *api.Approval) string {
+	if p.Delegation != nil {
+		return p.DecidedBy.Name + " for " + p.Delegation.DelegatorName
+	}
+	return p.DecidedBy.Name
+}
+
+// secondPerson refuses a person who has submitted or written what is decided on, where the
 // organization wants another. A person stays the same with each of their keys.
-func secondPerson(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) error {
-	org, err := store.Organizations.Get(tx, by.OrganizationID)
+func secondPerson(tx *store.Tx, id string, p *api.Approval, authors []string, person, actor string) error {
+	org, err := store.Organizations.Get(tx, id)
 	if err != nil {
 		return err
 	}
-	switch on, _ := org.Settings[requireSecondPerson].(bool); {
+	switch on, _ := org.Settings[api.RequireSecondPerson].(bool); {
 	case !on:
-	case p.RequestedByUserID == by.UserID || p.RequestedBy.ID == by.Actor.ID:
+	case p.RequestedByUserID == person || p.RequestedBy.ID == actor:
 		return api.Forbidden("this organization wants a second person to decide; you submitted it yourself")
-	case slices.Contains(authors, by.UserID):
+	case slices.Contains(authors, person):
 		return api.Forbidden("this organization wants a second person to decide; you changed lines of it yourself")
 	}
 	return nil
@@ -308,7 +347,7 @@ func decideVersion[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k k
 		return err
 	}
 	head, word := k.version(&v), "rejected"
-	if err := secondPerson(tx, by, p, head.AuthorIDs); err != nil {
+	if p.Delegation, err = right(tx, by, p, head.AuthorIDs); err != nil {
 		return err
 	}
 	items, err := k.itemsOf(tx, by.OrganizationID, p.TargetID)
@@ -325,14 +364,15 @@ func decideVersion[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k k
 	head.UpdatedAt = tx.Now()
 	if p.Status == api.ApprovalApproved {
 		word = "approved"
-		head.Status, head.ApprovedAt, head.ApprovedBy = api.VersionApproved, p.DecidedAt, &by.Actor.Name
+		who := decider(p)
+		head.Status, head.ApprovedAt, head.ApprovedBy = api.VersionApproved, p.DecidedAt, &who
 		if err := k.supersedeApproved(tx, by, head.ID, a.ID); err != nil {
 			return err
 		}
 	} else {
 		head.Status = api.VersionRejected
 		if gate, drafted, ok := a.State.Review(); ok && gate == k.gate {
-			reason := "rejected by " + by.Actor.Name
+			reason := "rejected by " + decider(p)
 			if p.Reason != nil {
 				reason += ": " + *p.Reason
 			}
@@ -342,7 +382,7 @@ func decideVersion[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k k
 		}
 	}
 	return errors.Join(k.versions.Put(tx, by.OrganizationID, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
-		audit.Tell(tx, by, audit.Event{Type: string(k.gate) + "." + word, AssessmentID: a.ID, Summary: fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, by.Actor.Name),
+		audit.Tell(tx, by, audit.Event{Type: string(k.gate) + "." + word, AssessmentID: a.ID, Summary: fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, decider(p)),
 			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash}}))
 }
 
@@ -384,6 +424,9 @@ func approveVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k 
 		pending = *head.ApprovalID
 		p, err := approval(tx, by, pending)
 		if err != nil {
+			return err
+		}
+		if err := sameSeen(&p, seen(d)); err != nil {
 			return err
 		}
 		if err := decide(tx, by, &p, api.ApprovalApproved, comment(d)); err != nil {

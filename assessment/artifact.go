@@ -3,6 +3,8 @@ package assessment
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
@@ -37,6 +39,45 @@ func recordArtifact(tx *store.Tx, by api.Caller, assessment, kind, title string,
 	return errors.Join(store.Artifacts.Put(tx, org, &art), store.ArtifactVersions.Put(tx, org, &rec))
 }
 
+// RecordReport gives a report that was just written its number among those of its template
+// and format. One of approved sources stands until the next such; a draft until any.
+func RecordReport(tx *store.Tx, by api.Caller, r *api.Report) error {
+	org, variant := by.OrganizationID, r.Template+"/"+r.Format
+	art, err := store.Artifacts.By("assessment").Get(tx, org, r.AssessmentID, "report", variant)
+	if errors.Is(err, store.ErrNotFound) {
+		art, err = api.Artifact{TenantRecord: tenantRecord(tx, by), AssessmentID: r.AssessmentID, Type: "report", Variant: &variant,
+			Title: fmt.Sprintf("%s report as %s", strings.ReplaceAll(r.Template, "_", " "), r.Format)}, nil
+	}
+	if err != nil {
+		return err
+	}
+	rec := api.ArtifactVersion{TenantRecord: tenantRecord(tx, by), ArtifactID: art.ID, VersionNumber: art.CurrentVersion + 1, Status: api.VersionApproved, ContentSHA256: r.SHA256, RecordID: r.ID}
+	if r.Draft {
+		rec.Status = api.VersionDraft
+	}
+	if art.CurrentVersion > 0 {
+		before := art.CurrentVersion
+		rec.Supersedes = &before
+	}
+	var old []api.ArtifactVersion
+	for v, err := range store.ArtifactVersions.Scan(tx, org, store.Prefix(art.ID)) {
+		if err != nil {
+			return err
+		}
+		if v.Status == api.VersionDraft || v.Status == api.VersionApproved && !r.Draft {
+			v.Status, v.UpdatedAt = api.VersionSuperseded, tx.Now()
+			old = append(old, v)
+		}
+	}
+	for _, v := range old {
+		if err := store.ArtifactVersions.Put(tx, org, &v); err != nil {
+			return err
+		}
+	}
+	art.CurrentVersion, art.UpdatedAt = rec.VersionNumber, tx.Now()
+	return errors.Join(store.Artifacts.Put(tx, org, &art), store.ArtifactVersions.Insert(tx, org, &rec))
+}
+
 func purgeArtifacts(tx *store.Tx, org, assessment string) error {
 	var all []api.Artifact
 	for a, err := range store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
@@ -56,7 +97,7 @@ func purgeArtifacts(tx *store.Tx, org, assessment string) error {
 	return nil
 }
 
-// ListArtifacts lists the deliverables of an assessment.
+// ListArtifacts lists the deliverables and reports of an assessment.
 func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.ArtifactsInput) (*api.List[api.Artifact], error) {
 	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
 		return nil, err

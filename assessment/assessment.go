@@ -332,6 +332,12 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error {
 				return purgeBy(tx, store.Approvals, org, a.ID, func(r *api.Approval) string { return r.ID })
 			},
+			func() error {
+				return purgeBy(tx, store.Comments, org, a.ID, func(r *api.Comment) string { return r.ID })
+			},
+			func() error {
+				return purgeBy(tx, store.Delegations, org, a.ID, func(r *api.Delegation) string { return r.ID })
+			},
 			func() error { return purgeBy(tx, store.Reports, org, a.ID, func(r *api.Report) string { return r.ID }) },
 			func() error { return purgeArtifacts(tx, org, a.ID) },
 			func() error { return purgeAgentRuns(tx, org, a.ID) },

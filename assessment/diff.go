@@ -21,6 +21,7 @@ var unsaid = []string{"id", "created_at", "updated_at", "organization_id", "asse
 // DiffArtifact compares two versions of a deliverable, line by line.
 func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.ArtifactDiffInput) (*api.ArtifactDiff, error) {
 	var out *api.ArtifactDiff
+	var written [2]string // the reports to compare, outside of the transaction
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		art, err := store.Artifacts.Get(tx, by.OrganizationID, in.ArtifactID)
 		if err != nil {
@@ -33,6 +34,12 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 			in.From = max(1, in.To-1)
 		}
 		out = &api.ArtifactDiff{ArtifactID: art.ID, Type: art.Type, FromVersion: in.From, ToVersion: in.To}
+		if art.Type == "report" {
+			if written[0], err = versionOf(tx, &art, in.From, "from", &out.FromSHA256); err == nil {
+				written[1], err = versionOf(tx, &art, in.To, "to", &out.ToSHA256)
+			}
+			return err
+		}
 		from, err := versionContent(tx, &art, in.From, "from", &out.FromSHA256)
 		if err != nil {
 			return err
@@ -44,31 +51,43 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 		compare(out, from, to)
 		return nil
 	})
+	if err == nil && written[0] != "" {
+		err = s.reportDiff(ctx, by, out, written[0], written[1])
+	}
 	return out, err
 }
 
 // content is what a version says: records by what tells them apart.
 type content map[string]map[string]any
 
-// versionContent reads a version of an artifact.
-func versionContent(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (content, error) {
+// versionOf is the id of the record that a version of an artifact is of.
+func versionOf(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (string, error) {
 	v, err := store.ArtifactVersions.Get(tx, art.OrganizationID, art.ID, number)
 	if err != nil {
 		if number < 1 || number > art.CurrentVersion {
-			return nil, api.Invalid(field, "the %s has versions 1 to %d, not %d", art.Title, art.CurrentVersion, number)
+			return "", api.Invalid(field, "the %s has versions 1 to %d, not %d", art.Title, art.CurrentVersion, number)
 		}
-		return nil, err
+		return "", err
 	}
 	*hash = v.ContentSHA256
+	return v.RecordID, nil
+}
+
+// versionContent reads a version of an artifact.
+func versionContent(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (content, error) {
+	record, err := versionOf(tx, art, number, field, hash)
+	if err != nil {
+		return nil, err
+	}
 	switch art.Type {
 	case string(api.GateSoA):
-		return itemContent(tx, soa, art.OrganizationID, v.RecordID)
+		return itemContent(tx, soa, art.OrganizationID, record)
 	case string(api.GateGapAnalysis):
-		return itemContent(tx, gap, art.OrganizationID, v.RecordID)
+		return itemContent(tx, gap, art.OrganizationID, record)
 	case string(api.GateMaturity):
-		return itemContent(tx, maturity, art.OrganizationID, v.RecordID)
+		return itemContent(tx, maturity, art.OrganizationID, record)
 	case string(api.GatePOAM):
-		return itemContent(tx, poam, art.OrganizationID, v.RecordID)
+		return itemContent(tx, poam, art.OrganizationID, record)
 	}
 	sc, err := store.ScopeVersions.Get(tx, art.OrganizationID, art.AssessmentID, number)
 	if err != nil {

@@ -133,7 +133,7 @@ func (s *Service) keepManual(ctx context.Context, by api.Caller, a *api.Assessme
 // DraftGap drafts the next version.
 func (s *Service) DraftGap(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.GapVersion, error) {
 	defer s.moving.lock(in.AssessmentID)()
-	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap)
+	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap, nil)
 }
 
 // RegenerateGap drafts again, keeping what people edited and added.

@@ -385,20 +385,21 @@ func (s *Service) newSince(ctx context.Context, by api.Caller, a *api.Assessment
 // was drafted early, of something else than there is now. What a person has submitted
 // or decided on stays.
 func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], now inputs, make maker[I]) error {
-	have := false
+	have, last := false, ""
 	from, err := now(ctx, by, a)
 	if err != nil {
 		return err
 	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+		last = k.version(&v).ID
 		have = ok && (k.version(&v).Status != api.VersionDraft || maps.Equal(k.version(&v).Inputs, from))
 		return err
 	})
 	if err != nil || have {
 		return err
 	}
-	_, err = writeDraft(ctx, s, by, a.ID, k, make)
+	_, err = writeDraft(ctx, s, by, a.ID, k, make, &last)
 	return err
 }
 
@@ -408,8 +409,10 @@ type inputs func(context.Context, api.Caller, *api.Assessment) (map[string]strin
 // maker makes a draft.
 type maker[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
 
-// writeDraft makes a draft outside of a transaction and writes it as the next version.
-func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k kind[V, I], make maker[I]) (*V, error) {
+// writeDraft makes a draft outside of a transaction and writes it as the next version: with
+// after, only where that is the newest still. Else somebody has drafted meanwhile, as the
+// process that took over from one that hung, and theirs stands.
+func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k kind[V, I], make maker[I], after *string) (*V, error) {
 	a, err := s.read(ctx, by, assessment)
 	if err != nil {
 		return nil, err
@@ -428,6 +431,12 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 		}
 		if err := stillOpen(&a); err != nil {
 			return err
+		}
+		if after != nil {
+			var there bool
+			if v, there, err = k.newest(tx, by.OrganizationID, assessment); err != nil || there && k.version(&v).ID != *after {
+				return err
+			}
 		}
 		v, err = k.add(tx, by, &a, d)
 		return err

@@ -85,7 +85,7 @@ func (s *Service) previousLevels(ctx context.Context, by api.Caller, a *api.Asse
 // DraftMaturity drafts the next version.
 func (s *Service) DraftMaturity(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.MaturityVersion, error) {
 	defer s.moving.lock(in.AssessmentID)()
-	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity)
+	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity, nil)
 }
 
 // RegenerateMaturity drafts again, keeping what people edited.

@@ -102,7 +102,7 @@ func copyRemediation(to, from *api.POAMItem, field string) {
 // DraftPOAM drafts the next version, keeping what people edited.
 func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.POAMVersion, error) {
 	defer s.moving.lock(in.AssessmentID)()
-	return writeDraft(ctx, s, by, in.AssessmentID, poam, s.draftPOAM)
+	return writeDraft(ctx, s, by, in.AssessmentID, poam, s.draftPOAM, nil)
 }
 
 // ListPOAM lists versions, newest first.

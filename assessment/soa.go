@@ -238,7 +238,7 @@ func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.Assessmen
 	if err := s.evidence.Wait(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return writeDraft(ctx, s, by, in.AssessmentID, soa, s.draftSoA)
+	return writeDraft(ctx, s, by, in.AssessmentID, soa, s.draftSoA, nil)
 }
 
 // ListSoA lists versions, newest first.

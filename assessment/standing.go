@@ -172,15 +172,16 @@ func refresh[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.As
 	if err != nil {
 		return false, err
 	}
-	same := false
+	same, last := false, ""
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+		last = k.version(&v).ID
 		same = ok && maps.Equal(k.version(&v).Inputs, from)
 		return err
 	})
 	if err != nil || same {
 		return false, err
 	}
-	_, err = writeDraft(ctx, s, by, a.ID, k, make)
+	_, err = writeDraft(ctx, s, by, a.ID, k, make, &last)
 	return err == nil, err
 }

@@ -2,6 +2,7 @@ package assessment
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/scf-service/service/analyst"
@@ -115,6 +116,17 @@ func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
 	}
 }
 
+// whoDecides is in words who may decide on a pending approval.
+func whoDecides(tx *store.Tx, p api.Approval) (string, error) {
+	one := []api.Approval{p}
+	err := withDelegates(tx, p.OrganizationID, one)
+	who := "an owner or admin"
+	for _, d := range one[0].Delegates {
+		who += fmt.Sprintf(", or %s for %s", d.Name, d.DelegatorName)
+	}
+	return who, err
+}
+
 // Dashboard is the organization at a glance.
 func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput) (*api.Dashboard, error) {
 	if in.OrgID != by.OrganizationID {
@@ -151,7 +163,11 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 					return err
 				}
 				if found {
-					out.Waiting = append(out.Waiting, api.WaitingFor{AssessmentID: a.ID, AssessmentName: a.Name, ApprovalID: p.ID, Gate: gate, Since: p.RequestedAt, Who: "an owner or admin"})
+					who, err := whoDecides(tx, p)
+					if err != nil {
+						return err
+					}
+					out.Waiting = append(out.Waiting, api.WaitingFor{AssessmentID: a.ID, AssessmentName: a.Name, ApprovalID: p.ID, Gate: gate, Since: p.RequestedAt, Who: who})
 				}
 			}
 		}

@@ -20,24 +20,7 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AuditExport
 	if err != nil {
 		return nil, err
 	}
-	pr, pw := io.Pipe()
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		defer cancel()
-		pw.CloseWithError(s.write(ctx, by.OrganizationID, keep, pw))
-	}()
-	return &api.File{Filename: "audit.jsonl", ContentType: "application/x-ndjson", Size: -1, Content: &export{pr, cancel}}, nil
-}
-
-// export ends what writes to it when nobody reads it any more.
-type export struct {
-	*io.PipeReader
-	cancel context.CancelFunc
-}
-
-func (e *export) Close() error {
-	e.cancel()
-	return e.PipeReader.Close()
+	return api.StreamFile(ctx, "audit.jsonl", "application/x-ndjson", func(ctx context.Context, w io.Writer) error { return s.write(ctx, by.OrganizationID, keep, w) }), nil
 }
 
 // write writes records page by page, so that no transaction waits for whoever reads.

@@ -14,9 +14,10 @@ func (a *app) approval() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "approval", Short: "Decisions at the gates: what waits, and who decided what",
 		Long: `An approval is a person's decision on exactly the content it was asked for. Each of
-the four deliverables needs one. Owners and admins of the organization decide.`,
+the four deliverables needs one. Owners and admins of the organization decide, and whom
+they let decide for them until a date.`,
 		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n  service soa reject --reason 'PES-01 is in scope'",
-	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject())
+	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(), a.approvalDelegate(), a.approvalDelegations(), a.approvalRevoke())
 }
 
 var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected, api.ApprovalVoid}
@@ -51,7 +52,9 @@ func (a *app) approvalList() *cobra.Command {
 				for _, one := range all.Data {
 					decided := ""
 					if one.DecidedBy != nil {
-						decided = one.DecidedBy.Name
+						decided = decider(&one)
+					} else if may := delegates(&one); len(may) > 0 {
+						decided = "(may: " + joinSome(may, 5) + ")"
 					}
 					rows = append(rows, []string{string(one.Gate), fmt.Sprint(one.VersionNumber), string(one.Status), moment(one.RequestedAt), decided, momentOf(one.DecidedAt), orEmpty(one.Reason), one.ID})
 				}
@@ -76,7 +79,13 @@ func (a *app) approvalShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(one, func(p *print.Page) { approvalPage(p, one) })
+			talk, err := a.talk(cmd.Context(), one.AssessmentID, one.Gate, func(c *api.Comment) bool {
+				return c.Item == nil && (c.ApprovalID == nil || *c.ApprovalID == one.ID)
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(one, func(p *print.Page) { approvalPage(p, one); talk(p) })
 		},
 	}
 }
@@ -85,23 +94,28 @@ func approvalPage(p *print.Page, one *api.Approval) {
 	p.Title("Approval of the %s, version %d: %s", one.Gate.Title(), one.VersionNumber, one.Status)
 	decided := ""
 	if one.DecidedBy != nil {
-		decided = one.DecidedBy.Name + ", " + momentOf(one.DecidedAt)
+		decided = decider(one) + ", " + momentOf(one.DecidedAt)
 	}
-	p.Fields(print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + moment(one.RequestedAt)}, print.Field{Name: "decided by", Value: decided},
+	may := ""
+	if one.Status == api.ApprovalPending {
+		may = joinSome(append([]string{"owners", "admins"}, delegates(one)...), 12)
+	}
+	p.Fields(print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + moment(one.RequestedAt)}, print.Field{Name: "decided by", Value: decided}, print.Field{Name: "may decide", Value: may},
 		print.Field{Name: "reason", Value: orEmpty(one.Reason)}, print.Field{Name: "content", Value: "sha256 " + one.TargetSHA256},
 		print.Field{Name: "version", Value: one.TargetID}, print.Field{Name: "id", Value: one.ID})
 }
 
 func (a *app) approvalApprove() *cobra.Command {
-	var comment string
+	var comment, content string
 	cmd := &cobra.Command{
 		Use: "approve ID", Short: "Approve what waits", Args: takes(1, 1),
 		Long: "Approves what the approval is for, as you. It is recorded with your name.", Example: "  service approval approve ID --comment 'Reviewed with IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.approveAndTell(cmd.Context(), args[0], comment)
+			return a.approveAndTell(cmd.Context(), args[0], comment, content)
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
+	cmd.Flags().StringVar(&content, "content", "", "the SHA-256 of what you looked at: what changed since is not approved")
 	return cmd
 }
 
@@ -118,7 +132,7 @@ func (a *app) approvalReject() *cobra.Command {
 
 // gateApprove approves what waits at a gate of the assessment.
 func (a *app) gateApprove(g api.Gate) *cobra.Command {
-	var comment string
+	var comment, content string
 	cmd := &cobra.Command{
 		Use: "approve", Short: "Approve the version under review", Args: takes(0, 0),
 		Long:    fmt.Sprintf("Approves the %s that is under review, as you: exactly the content there is now.\nOwners and admins may decide.", g.Title()),
@@ -128,10 +142,11 @@ func (a *app) gateApprove(g api.Gate) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.approveAndTell(cmd.Context(), id, comment)
+			return a.approveAndTell(cmd.Context(), id, comment, content)
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
+	cmd.Flags().StringVar(&content, "content", "", "the SHA-256 of what you looked at: what changed since is not approved")
 	return cmd
 }
 
@@ -178,12 +193,12 @@ func (a *app) pending(ctx context.Context, g api.Gate) (string, error) {
 	return l.Data[0].ID, nil
 }
 
-func approveWith(ctx context.Context, a *app, id, comment string) (*api.Approval, error) {
-	return call(ctx, a, api.Approve, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}, Body: &api.VersionDecision{Comment: comment}})
+func approveWith(ctx context.Context, a *app, id, comment, content string) (*api.Approval, error) {
+	return call(ctx, a, api.Approve, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}, Body: &api.VersionDecision{Comment: comment, ContentSHA256: content}})
 }
 
-func (a *app) approveAndTell(ctx context.Context, id, comment string) error {
-	one, err := approveWith(ctx, a, id, comment)
+func (a *app) approveAndTell(ctx context.Context, id, comment, content string) error {
+	one, err := approveWith(ctx, a, id, comment, content)
 	if err != nil {
 		return err
 	}
@@ -207,7 +222,7 @@ func (a *app) decided(one *api.Approval) error {
 	return a.out.Print(one, func(p *print.Page) {
 		by := "you"
 		if one.DecidedBy != nil {
-			by = one.DecidedBy.Name
+			by = decider(one)
 		}
 		p.Text("The %s, version %d, is %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, by)
 		if one.Status == api.ApprovalRejected {

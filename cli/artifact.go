@@ -30,9 +30,12 @@ func (a *app) artifactNamed(cmd *cobra.Command, word string) (string, error) {
 		return "", err
 	}
 	for _, x := range all.Data {
-		if x.Type == word || nounOf(api.Gate(x.Type)) == word {
+		if x.Type == word && x.Variant == nil || nounOf(api.Gate(x.Type)) == word || x.Variant != nil && *x.Variant == word {
 			return x.ID, nil
 		}
+	}
+	if word == "report" {
+		return "", advise(usage("there are reports of several kinds"), "name one by template and format, as full/html")
 	}
 	return "", advise(stopped("%q has no artifact %q", one.Name, word), "`%s` lists them", a.command("artifact list"))
 }
@@ -40,9 +43,9 @@ func (a *app) artifactNamed(cmd *cobra.Command, word string) (string, error) {
 func (a *app) artifactDiff() *cobra.Command {
 	in := &api.ArtifactDiffInput{}
 	cmd := &cobra.Command{
-		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable", Args: takes(1, 1),
-		Long:    "Tells line by line how two versions differ: + added, - removed, ~ changed. By default\nthe current version is compared with the one before it.",
-		Example: "  service artifact diff soa\n  service artifact diff gap_analysis --from 1 --to 3\n  service artifact diff soa --jq '.lines[].text'",
+		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable or report", Args: takes(1, 1),
+		Long:    "Tells line by line how two versions differ: + added, - removed, ~ changed. By default\nthe current version is compared with the one before it. A report is named by template and\nformat, and compared where it is text.",
+		Example: "  service artifact diff soa\n  service artifact diff gap_analysis --from 1 --to 3\n  service artifact diff full/html\n  service artifact diff soa --jq '.lines[].text'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.artifactNamed(cmd, args[0])
 			if err != nil {
@@ -71,6 +74,14 @@ func (a *app) artifactDiff() *cobra.Command {
 	return cmd
 }
 
+// typeOf is the word that names an artifact.
+func typeOf(x *api.Artifact) string {
+	if x.Variant != nil {
+		return "report " + *x.Variant
+	}
+	return plain(x.Type)
+}
+
 // diffWidth is where a line of a diff is cut; -o json has it whole.
 const diffWidth = 240
 
@@ -91,7 +102,7 @@ func (a *app) artifactList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, x := range all.Data {
-					rows = append(rows, []string{plain(x.Type), x.Title, fmt.Sprint(x.CurrentVersion), moment(x.UpdatedAt), x.ID})
+					rows = append(rows, []string{typeOf(&x), x.Title, fmt.Sprint(x.CurrentVersion), moment(x.UpdatedAt), x.ID})
 				}
 				p.Table([]print.Column{{Title: "type", Keep: true}, {Title: "title"}, {Title: "version", Right: true}, {Title: "changed"}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no artifact yet.")

@@ -224,6 +224,8 @@ func (f *fake) one(r *http.Request, a *api.Assessment, what string) (int, any) {
 		return 200, list(f.documents)
 	case "gap-analysis":
 		return 200, list([]api.GapVersion{{DeliverableVersion: api.DeliverableVersion{TenantRecord: api.TenantRecord{Record: api.Record{ID: gapID}}, VersionNumber: 1}}})
+	case "comments":
+		return 200, list([]api.Comment{})
 	case "approvals":
 		var out []api.Approval
 		for _, p := range f.approvals {

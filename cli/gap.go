@@ -66,7 +66,11 @@ func (a *app) gapShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.out.Print(f, func(p *print.Page) { findingPage(p, f) })
+				talk, err := a.talk(cmd.Context(), f.AssessmentID, api.GateGapAnalysis, ofItem(f.ControlCode))
+				if err != nil {
+					return err
+				}
+				return a.out.Print(f, func(p *print.Page) { findingPage(p, f); talk(p) })
 			}
 			v, err := gapVersions.newest(cmd.Context(), a)
 			if err != nil {
@@ -76,8 +80,13 @@ func (a *app) gapShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			talk, err := a.talk(cmd.Context(), v.AssessmentID, api.GateGapAnalysis, ofWhole)
+			if err != nil {
+				return err
+			}
 			return a.out.Print(v, func(p *print.Page) {
 				heading(p, api.GateGapAnalysis, &v.DeliverableVersion, gapFields(s)...)
+				talk(p)
 				a.next(p, api.GateGapAnalysis, v.Status)
 			})
 		},

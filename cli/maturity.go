@@ -65,7 +65,11 @@ func (a *app) maturityShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.out.Print(s, func(p *print.Page) { scorePage(p, s) })
+				talk, err := a.talk(cmd.Context(), s.AssessmentID, api.GateMaturity, ofItem(s.ControlCode))
+				if err != nil {
+					return err
+				}
+				return a.out.Print(s, func(p *print.Page) { scorePage(p, s); talk(p) })
 			}
 			v, err := maturityVersions.newest(cmd.Context(), a)
 			if err != nil {
@@ -75,10 +79,15 @@ func (a *app) maturityShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			talk, err := a.talk(cmd.Context(), v.AssessmentID, api.GateMaturity, ofWhole)
+			if err != nil {
+				return err
+			}
 			return a.out.Print(v, func(p *print.Page) {
 				heading(p, api.GateMaturity, &v.DeliverableVersion)
 				p.Blank()
 				domainTable(p, s)
+				talk(p)
 				a.next(p, api.GateMaturity, v.Status)
 			})
 		},

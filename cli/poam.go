@@ -69,7 +69,11 @@ func (a *app) poamShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.out.Print(i, func(p *print.Page) { poamPage(p, i) })
+				talk, err := a.talk(cmd.Context(), i.AssessmentID, api.GatePOAM, ofItem(i.POAMCode, i.ControlCode))
+				if err != nil {
+					return err
+				}
+				return a.out.Print(i, func(p *print.Page) { poamPage(p, i); talk(p) })
 			}
 			v, err := poamVersions.newest(cmd.Context(), a)
 			if err != nil {
@@ -79,8 +83,13 @@ func (a *app) poamShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			talk, err := a.talk(cmd.Context(), v.AssessmentID, api.GatePOAM, ofWhole)
+			if err != nil {
+				return err
+			}
 			return a.out.Print(v, func(p *print.Page) {
 				heading(p, api.GatePOAM, &v.DeliverableVersion, poamFields(s)...)
+				talk(p)
 				a.next(p, api.GatePOAM, v.Status)
 			})
 		},

@@ -229,7 +229,7 @@ func (a *app) moveOn(ctx context.Context, id string, o runOptions) error {
 			if stalls >= maxStalls || st.PendingApprovalID == nil || !slices.Contains(o.approve, move.Gate) {
 				return a.atGate(ctx, id, move.Gate, st)
 			}
-			one, err := approveWith(ctx, a, *st.PendingApprovalID, o.comment)
+			one, err := approveWith(ctx, a, *st.PendingApprovalID, o.comment, "")
 			if api.IsCode(err, api.CodeInvalidState) || errors.Is(err, client.ErrBrokeOff) { // decided already, by somebody else or us
 				continue
 			}

@@ -73,13 +73,21 @@ func (a *app) soaShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.out.Print(i, func(p *print.Page) { soaItemPage(p, i) })
+				talk, err := a.talk(ctx, i.AssessmentID, api.GateSoA, ofItem(i.ControlCode))
+				if err != nil {
+					return err
+				}
+				return a.out.Print(i, func(p *print.Page) { soaItemPage(p, i); talk(p) })
 			}
 			v, err := soaVersions.newest(ctx, a)
 			if err != nil {
 				return err
 			}
 			items, err := a.soaItemsOf(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}, limits{})
+			if err != nil {
+				return err
+			}
+			talk, err := a.talk(ctx, v.AssessmentID, api.GateSoA, ofWhole)
 			if err != nil {
 				return err
 			}
@@ -98,6 +106,7 @@ func (a *app) soaShow() *cobra.Command {
 					print.Field{Name: "applicability", Value: tally(applicable, applicabilities)},
 					print.Field{Name: "of those that apply", Value: tally(status, implementations)},
 					print.Field{Name: "to be looked at", Value: count(review, "item", "items") + " (`" + a.command("soa items --needs-review") + "`)"})
+				talk(p)
 				a.next(p, api.GateSoA, v.Status)
 			})
 		},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine/api"
@@ -160,6 +161,10 @@ func TestSecondPerson(t *testing.T) {
 	if a := ben.do("POST", g.path(api.Approve.Path), nil); a.code() != string(api.CodeForbidden) {
 		t.Errorf("who edited decides: %d %s", a.status, a.text)
 	}
+	// Nor does an admin take the setting back, to decide then.
+	tenant := strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1)
+	ben.do("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{}}).says(t, "taking it back", api.CodeForbidden, "only an owner")
+	ben.must("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true, "note": "x"}})
 	cleo := g.owner.member("cleo@example.com", api.RoleAdmin)
 	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
 
@@ -206,6 +211,38 @@ func TestRefusalsAreNoted(t *testing.T) {
 		t.Errorf("a stranger writes to the chain of another organization: %v", l)
 	}
 	if v := owner.must("GET", api.VerifyAudit.Path, nil); v.body["ok"] != true {
+		t.Errorf("%v", v.body)
+	}
+}
+
+// In a suspended organization nobody decides, exports, runs a workflow or does anything
+// else, by no credential; and what was there is as it was when it is active again.
+func TestSuspendedOrganization(t *testing.T) {
+	g := newAtGate(t)
+	ben := g.owner.member("ben@example.com", api.RoleMember)
+	if a := g.owner.lets(ben, time.Now().Add(time.Hour), nil); a.status != http.StatusCreated {
+		t.Fatal(a.text)
+	}
+	decides := g.owner.key("approval:decide", "*")
+	ops, _ := g.w.owned("Operators", map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true})
+	status := func(s string) {
+		ops.must("PUT", strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1), map[string]any{"name": "Gate", "status": s})
+	}
+	status("suspended")
+	for _, c := range []who{g.owner, decides, g.key, ben} {
+		for _, op := range api.Operations() {
+			if op.Access != api.Tenant {
+				continue
+			}
+			if a := c.do(op.Method, g.path(op.Path), nil); a.status != http.StatusForbidden || !strings.Contains(a.text, "suspended") {
+				t.Errorf("%s answers %d %.200s", op.ID, a.status, a.text)
+			}
+		}
+	}
+	status("active")
+	g.past(t, "the suspension")
+	g.owner.must("POST", g.path(api.Approve.Path), nil)
+	if v := g.owner.must("GET", api.VerifyAudit.Path, nil); v.body["ok"] != true {
 		t.Errorf("%v", v.body)
 	}
 }

@@ -175,6 +175,15 @@ func (s *Server) routes() {
 	bind(s, api.Approve, a.Approve)
 	bind(s, api.RejectApproval, a.Reject)
 
+	bind(s, api.ListDelegations, a.ListDelegations)
+	bind(s, api.GetDelegation, a.GetDelegation)
+	bind(s, api.CreateDelegation, a.CreateDelegation)
+	bind(s, api.RevokeDelegation, a.RevokeDelegation)
+
+	bind(s, api.ListComments, a.ListComments)
+	bind(s, api.AddComment, a.AddComment)
+	bind(s, api.GetComment, a.GetComment)
+
 	bind(s, api.ListArtifacts, a.ListArtifacts)
 	bind(s, api.GetArtifact, a.GetArtifact)
 	bind(s, api.ListArtifactVersions, a.ListArtifactVersions)

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -50,7 +51,7 @@ func (r *tour) people() {
 
 // sessions are begun and ended over the network, as a browser does.
 func (r *tour) sessions() {
-	invited := r.ask(api.InviteMember.Operation, "", `{"email": "cleo@acme.example", "role": "admin"}`)
+	invited := r.ask(api.InviteMember.Operation, "", `{"email": "cleo@acme.example", "role": "member"}`)
 	token := invited["invite_token"].(string)
 	browser := *r
 	browser.h = r.net
@@ -58,6 +59,10 @@ func (r *tour) sessions() {
 	browser.refused(api.GetLink.Operation, "", `{"token": "none"}`, api.CodeUnauthorized)
 	browser.refused(api.AcceptLink.Operation, "", `{"token": "`+token+`", "password": "short"}`, api.CodeValidation)
 	browser.ask(api.AcceptLink.Operation, "", `{"token": "`+token+`", "name": "Cleo", "password": "`+goodPassword+`"}`)
+	r.note("delegationId", r.ask(api.CreateDelegation.Operation, "", `{"delegate_id": "`+invited["user_id"].(string)+`", "gates": ["poam"], "expires_at": "`+time.Now().UTC().AddDate(0, 0, 7).Format(time.RFC3339)+`", "reason": "On leave"}`))
+	r.ask(api.GetDelegation.Operation, "", "")
+	r.ask(api.ListDelegations.Operation, "?status=active&delegate_id="+invited["user_id"].(string), "")
+	r.ask(api.RevokeDelegation.Operation, "", "")
 	browser.refused(api.SignIn.Operation, "", `{"email": "cleo@acme.example", "password": "wrong"}`, api.CodeUnauthorized)
 	signed := browser.send(api.SignIn.Operation, "", "application/json", strings.NewReader(`{"email": "cleo@acme.example", "password": "`+goodPassword+`"}`))
 	browser.took(api.SignIn.Operation, signed)

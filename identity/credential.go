@@ -244,7 +244,10 @@ func callerIn(tx *store.Tx, p Principal, organizationID string) (api.Caller, err
 		return by, api.Forbidden("the organization %q is suspended; ask the operator of this service", org.Name)
 	}
 	by.OrganizationID, by.Role = org.ID, places[place].Role
-	return by, nil
+	if p.key == nil {
+		by.Delegate, err = isDelegate(tx, org.ID, user.ID)
+	}
+	return by, err
 }
 
 // inAny is the caller in the preferred one of their places, else the first. A suspended
@@ -259,7 +262,11 @@ func inAny(tx *store.Tx, by api.Caller, places []store.Membership, preferred str
 			by.OrganizationID, by.Role = org.ID, m.Role
 		}
 	}
-	return by, nil
+	var err error
+	if by.OrganizationID != "" {
+		by.Delegate, err = isDelegate(tx, by.OrganizationID, by.UserID)
+	}
+	return by, err
 }
 
 func nameOf(u api.User) string {

@@ -48,7 +48,7 @@ func New(o Options) *Service {
 		throttle: newThrottle(o.Clock), touched: map[string]time.Time{},
 		keys:     store.NewMemo[openedKey](o.DB, maxKept, store.KeySecrets, store.APIKeys),
 		sessions: store.NewMemo[store.Session](o.DB, maxKept, store.Sessions),
-		callers:  store.NewMemo[api.Caller](o.DB, maxKept, store.Users, store.Memberships, store.Organizations, store.APIKeys, store.Sessions, store.Settings)}
+		callers:  store.NewMemo[api.Caller](o.DB, maxKept, store.Users, store.Memberships, store.Organizations, store.APIKeys, store.Sessions, store.Settings, store.Delegations)}
 }
 
 // The states of people, memberships and organizations.

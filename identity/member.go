@@ -143,6 +143,11 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 		if err := keepsOwner(tx, by.OrganizationID); err != nil {
 			return err
 		}
+		if m.Status != active || !m.Role.May(api.ApprovalDecide) {
+			if err := endDelegations(tx, by, m.UserID, nameOf(u)+" may not decide any more", false); err != nil {
+				return err
+			}
+		}
 		return note(tx, by, "member.updated", "member", m.ID, changes)
 	})
 	return &out, err
@@ -163,6 +168,9 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 		}
 		// A key outlives no place: it would be good again on the day the person comes back.
 		if err := revokeAll(tx, by, m.UserID); err != nil {
+			return err
+		}
+		if err := endDelegations(tx, by, m.UserID, nameOf(u)+" left the organization", true); err != nil {
 			return err
 		}
 		mine := func(l store.Link) bool { return l.OrganizationID == by.OrganizationID }

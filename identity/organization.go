@@ -84,6 +84,9 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			return api.Invalid("slug", "a slug is small letters, digits and hyphens, as acme-europe")
 		}
 		if in.Body.Settings != nil {
+			if wantsSecond(org.Settings) && !wantsSecond(in.Body.Settings) && by.Role != api.RoleOwner && !by.PlatformAdmin {
+				return api.Forbidden("only an owner takes back %s: else whoever it holds back could", api.RequireSecondPerson)
+			}
 			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
 		}
 		org.UpdatedAt = tx.Now()
@@ -94,6 +97,12 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 		return note(tx, by, "organization.updated", "organization", org.ID, changes)
 	})
 	return &org, err
+}
+
+// wantsSecond tells whether somebody else than the author has to decide.
+func wantsSecond(settings map[string]any) bool {
+	on, _ := settings[api.RequireSecondPerson].(bool)
+	return on
 }
 
 // set changes a text where one is given, and notes it.

@@ -55,6 +55,9 @@ func (s *Service) Ban(ctx context.Context, by api.Caller, in *api.BanUserInput) 
 			if err := revokeAll(tx, here, u.ID); err != nil {
 				return err
 			}
+			if err := endDelegations(tx, here, u.ID, nameOf(u)+" was banned", true); err != nil {
+				return err
+			}
 			return note(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason})
 		})
 	})

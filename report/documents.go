@@ -73,6 +73,9 @@ func (v *view) approvalsSection() []block {
 		}
 		if a.DecidedBy != nil {
 			by = actor(*a.DecidedBy)
+			if a.Delegation != nil {
+				by += " for " + a.Delegation.DelegatorName
+			}
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			plain(sentence(a.Gate.Title())), number(a.VersionNumber), badge(class, label(string(a.Status))),

@@ -56,6 +56,7 @@ type DB struct {
 	tables *tables
 	clock  func() time.Time
 	newID  func() string
+	ids    ids
 	log    *slog.Logger
 	blobs  *Blobs
 	meta   meta
@@ -114,11 +115,14 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db := &DB{
 		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
-		clock: o.Clock, newID: o.NewID, log: o.Logger,
+		clock: o.Clock, newID: o.NewID, ids: ids{make: o.NewID}, log: o.Logger,
 		changes: newChanges(tables.byName), alone: o.Driver == nil,
 	}
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.temp, clock: o.Clock}
 	if err := db.migrate(ctx); err != nil {
+		return nil, errors.Join(err, driver.Close())
+	}
+	if err := driver.View(ctx, db.loadLastID); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
 	return db, nil
@@ -187,6 +191,9 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		tx.touched = map[string]bool{}
 		defer func() { tx.done = true }()
 		err := fn(tx)
+		if err == nil {
+			err = tx.keepLastID()
+		}
 		after, touched = tx.after, tx.touched
 		return err
 	})

@@ -30,7 +30,9 @@ import "github.com/scf-service/service/engine/api"
 //	├─ gap_versions, maturity_versions, poam_versions, and their
 //	│  findings, maturity_scores, poam_items       likewise
 //	├─ approvals         id                        · assessment · target
-//	├─ artifacts         id                        · assessment, type (unique)
+//	├─ delegations       id                        · delegate · assessment
+//	├─ comments          id                        · assessment
+//	├─ artifacts         id                        · assessment, type, variant (unique)
 //	│  └─ artifact_versions  artifact, number
 //	├─ workflow_runs     id                        · assessment · live (unique)
 //	├─ reports           id                        · assessment
@@ -105,8 +107,18 @@ var (
 	Approvals = tenantTable("approvals", func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Approval) []Key { return []Key{K(r.AssessmentID)} }),
 		Index("target", func(r *api.Approval) []Key { return []Key{K(r.TargetID)} }))
+	Delegations = tenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
+		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
+	Comments = tenantTable("comments", func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }))
 	Artifacts = tenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Unique("assessment", func(r *api.Artifact) []Key { return []Key{K(r.AssessmentID, r.Type)} }))
+		Unique("assessment", func(r *api.Artifact) []Key {
+			if r.Variant != nil {
+				return []Key{K(r.AssessmentID, r.Type, *r.Variant)}
+			}
+			return []Key{K(r.AssessmentID, r.Type)}
+		}))
 	ArtifactVersions = tenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
 		return r.OrganizationID, K(r.ArtifactID, r.VersionNumber)
 	})
@@ -147,7 +159,7 @@ var Tables = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, CustomHeads, CustomCatalogs, Audit,
+		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, CustomHeads, CustomCatalogs, Audit,
 	},
 }
 

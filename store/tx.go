@@ -23,6 +23,8 @@ type Tx struct {
 	writable bool
 	done     bool
 	after    []func()
+	// named: an id was given in it.
+	named bool
 	// touched are the tables that were written to.
 	touched map[string]bool
 }
@@ -33,8 +35,11 @@ func (tx *Tx) Context() context.Context { return tx.ctx }
 // Now is the moment the transaction began, the same throughout it.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// NewID returns a fresh id.
-func (tx *Tx) NewID() string { return tx.db.newID() }
+// NewID returns a fresh id. Ids as the program makes them are in the order they were given.
+func (tx *Tx) NewID() string {
+	tx.named = tx.writable
+	return tx.db.ids.next()
+}
 
 // Writable tells an Update from a View.
 func (tx *Tx) Writable() bool { return tx.writable }

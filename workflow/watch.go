@@ -38,24 +38,10 @@ func (s *Service) Watch(ctx context.Context, by api.Caller, in *api.WorkflowEven
 	default:
 		return nil, api.RateLimited(int(beat / time.Second))
 	}
-	pr, pw := io.Pipe()
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		defer func() { cancel(); <-s.streams }()
-		pw.CloseWithError(s.follow(ctx, by, in.WorkflowRunID, last, pw))
-	}()
-	return &api.File{Filename: "events", ContentType: "text/event-stream", Size: -1, Content: &stream{pr, cancel}}, nil
-}
-
-// stream ends what writes to it when nobody reads it any more.
-type stream struct {
-	*io.PipeReader
-	cancel context.CancelFunc
-}
-
-func (s *stream) Close() error {
-	s.cancel()
-	return s.PipeReader.Close()
+	return api.StreamFile(ctx, "events", "text/event-stream", func(ctx context.Context, w io.Writer) error {
+		defer func() { <-s.streams }()
+		return s.follow(ctx, by, in.WorkflowRunID, last, w)
+	}), nil
 }
 
 // StopWatching ends all streams, so that a server that stops does not wait for them.

@@ -170,6 +170,8 @@ type Caller struct {
 	Scopes []Permission
 	// SessionID is the session of a signed-in browser; empty for keys and the local person.
 	SessionID string
+	// Delegate: an owner or admin lets the person decide for them at some gate.
+	Delegate bool
 	// Local is the person whose machine it is, vouched for by the listener.
 	Local   bool
 	TraceID string
@@ -214,5 +216,13 @@ func (c Caller) Admit(op *Operation) error {
 	if op.Access != Tenant && c.PlatformAdmin && slices.Contains(platformGrants, p) && c.scoped(p) {
 		return nil
 	}
+	if op.Delegable && c.Delegate && c.IsPerson() {
+		return nil
+	}
 	return c.Require(p)
+}
+
+// IsPerson tells a person from a key, an agent and a workflow that act for one.
+func (c Caller) IsPerson() bool {
+	return c.Actor.Type == ActorUser && c.Scopes == nil && c.AgentRunID == "" && c.UserID != ""
 }

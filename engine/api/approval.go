@@ -30,6 +30,9 @@ type Approval struct {
 	DecidedBy         *Actor     `json:"decided_by"`
 	DecidedAt         *time.Time `json:"decided_at"`
 	Reason            *string    `json:"reason"`
+	// Delegation is set where the decision was made for another; Delegates say who may, while it waits.
+	Delegation *DecidedFor `json:"delegation" doc:"The delegation by which it was decided; null where the decider's own role gave the right."`
+	Delegates  []Delegate  `json:"delegates" doc:"While it is pending: who may decide besides owners and admins."`
 }
 
 // ApprovalsInput lists the approvals of an assessment.
@@ -56,7 +59,8 @@ type ApproveInput struct {
 type RejectInput struct {
 	ApprovalInput
 	Body struct {
-		Reason string `json:"reason" minLength:"1" maxLength:"4000"`
+		Reason        string `json:"reason" minLength:"1" maxLength:"4000"`
+		ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"The content you looked at; the decision is refused where it is another by now."`
 	}
 }
 
@@ -66,6 +70,6 @@ const tagApproval = "Approvals"
 var (
 	ListApprovals  = Get[ApprovalsInput, List[Approval]]("list-approvals", "/assessments/{assessmentId}/approvals", Needs("approval:read"), Tagged(tagApproval), Summary("List approvals, newest first"))
 	GetApproval    = Get[ApprovalInput, Approval]("get-approval", "/approvals/{approvalId}", Needs("approval:read"), Tagged(tagApproval), Summary("Read an approval"))
-	Approve        = Post[ApproveInput, Approval]("approve", "/approvals/{approvalId}/approve", Needs(ApprovalDecide), Tagged(tagApproval), Summary("Approve what waits at a gate"))
-	RejectApproval = Post[RejectInput, Approval]("reject", "/approvals/{approvalId}/reject", Needs(ApprovalDecide), Tagged(tagApproval), Summary("Reject what waits at a gate, with a reason"))
+	Approve        = Post[ApproveInput, Approval]("approve", "/approvals/{approvalId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagApproval), Summary("Approve what waits at a gate"))
+	RejectApproval = Post[RejectInput, Approval]("reject", "/approvals/{approvalId}/reject", Needs(ApprovalDecide), Delegable(), Tagged(tagApproval), Summary("Reject what waits at a gate, with a reason"))
 )

@@ -3,10 +3,12 @@ package api
 // Artifact is a deliverable across its versions.
 type Artifact struct {
 	TenantRecord
-	AssessmentID   string `json:"assessment_id"`
-	Type           string `json:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`
-	Title          string `json:"title"`
-	CurrentVersion int    `json:"current_version"`
+	AssessmentID string `json:"assessment_id"`
+	Type         string `json:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`
+	// Variant tells the reports of an assessment apart: "full/html".
+	Variant        *string `json:"variant" doc:"Of reports: template and format, as full/html."`
+	Title          string  `json:"title"`
+	CurrentVersion int     `json:"current_version"`
 }
 
 // ArtifactVersion is one numbered version of an artifact.
@@ -68,7 +70,7 @@ type ArtifactDiff struct {
 // DiffLine is one difference, as values and as a line to read.
 type DiffLine struct {
 	Change string `json:"change" enum:"added,removed,changed"`
-	Item   string `json:"item" doc:"The control's code; empty for the scope."`
+	Item   string `json:"item" doc:"The control's code, of reports the line; empty for the scope."`
 	Field  string `json:"field"`
 	From   string `json:"from"`
 	To     string `json:"to"`

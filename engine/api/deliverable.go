@@ -138,4 +138,6 @@ type Statement struct {
 // VersionDecision is a decision on a version under review.
 type VersionDecision struct {
 	Comment string `json:"comment,omitempty" maxLength:"4000"`
+	// ContentSHA256 is what the decider has looked at: a change since then is not decided on unseen.
+	ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"The content you looked at; the decision is refused where it is another by now."`
 }

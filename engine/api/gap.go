@@ -174,7 +174,7 @@ var (
 	ListFindings  = Get[FindingsInput, List[Finding]]("list-findings", "/gap-analysis/{gapVersionId}/findings", Needs("gap:read"), Tagged(tagGap), Summary("List the findings of a version, worst first"))
 	UpdateFinding = Patch[UpdateFindingInput, Finding]("update-finding", "/gap-analysis/findings/{findingId}", Needs("gap:write"), Tagged(tagGap), Summary("Change a finding"))
 	SubmitGap     = Post[GapInput, GapVersion]("submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", Needs("gap:write"), Tagged(tagGap), Summary("Submit a gap analysis for review"))
-	ApproveGap    = Post[DecideGapInput, GapVersion]("approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", Needs(ApprovalDecide), Tagged(tagGap), Summary("Approve a gap analysis"))
+	ApproveGap    = Post[DecideGapInput, GapVersion]("approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagGap), Summary("Approve a gap analysis"))
 	GetGapSummary = Get[GapInput, GapSummary]("get-gap-analysis-summary", "/gap-analysis/{gapVersionId}/summary", Needs("gap:read"), Tagged(tagGap), Summary("Count a gap analysis"))
 	RegenerateGap = Post[GapInput, GapVersion]("regenerate-gap-analysis", "/gap-analysis/{gapVersionId}/regenerate", Needs("gap:write"), Tagged(tagGap), Summary("Draft again, keeping what people edited"))
 )

@@ -101,7 +101,7 @@ var (
 	GetMaturityScore    = Get[MaturityScoreInput, MaturityScore]("get-maturity-score", "/maturity/scores/{maturityScoreId}", Needs("maturity:read"), Tagged(tagMaturity), Summary("Read a score"))
 	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore]("update-maturity-score", "/maturity/scores/{maturityScoreId}", Needs("maturity:write"), Tagged(tagMaturity), Summary("Change a score"))
 	SubmitMaturity      = Post[MaturityInput, MaturityVersion]("submit-maturity", "/maturity/{maturityVersionId}/submit-review", Needs("maturity:write"), Tagged(tagMaturity), Summary("Submit a maturity assessment for review"))
-	ApproveMaturity     = Post[DecideMaturityInput, MaturityVersion]("approve-maturity", "/maturity/{maturityVersionId}/approve", Needs(ApprovalDecide), Tagged(tagMaturity), Summary("Approve a maturity assessment"))
+	ApproveMaturity     = Post[DecideMaturityInput, MaturityVersion]("approve-maturity", "/maturity/{maturityVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagMaturity), Summary("Approve a maturity assessment"))
 	GetMaturitySummary  = Get[MaturityInput, MaturitySummary]("get-maturity-summary", "/maturity/{maturityVersionId}/summary", Needs("maturity:read"), Tagged(tagMaturity), Summary("Summarise a maturity version by domain"))
 	RegenerateMaturity  = Post[MaturityInput, MaturityVersion]("regenerate-maturity", "/maturity/{maturityVersionId}/regenerate", Needs("maturity:write"), Tagged(tagMaturity), Summary("Draft again, keeping what people edited"))
 )

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -75,7 +76,9 @@ type Operation struct {
 	Description string
 	Access      Access
 	Permission  Permission
-	Rate        RateCategory
+	// Delegable: a person may call it too whom another lets decide for them.
+	Delegable bool
+	Rate      RateCategory
 	// Status is the answer's HTTP status when nothing went wrong.
 	Status int
 	Form   Form
@@ -112,11 +115,38 @@ type File struct {
 	Content io.ReadCloser
 }
 
+// StreamFile is a download that write writes while it is read; its size is not known
+// before. What writes ends when the file is closed, or ctx ends.
+func StreamFile(ctx context.Context, name, kind string, write func(context.Context, io.Writer) error) *File {
+	pr, pw := io.Pipe()
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		pw.CloseWithError(write(ctx, pw))
+	}()
+	return &File{Filename: name, ContentType: kind, Size: -1, Content: &stream{pr, cancel}}
+}
+
+// stream ends what writes to it when nobody reads it any more.
+type stream struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+func (s *stream) Close() error {
+	s.cancel()
+	return s.PipeReader.Close()
+}
+
 // Option sets a part of an operation's declaration.
 type Option func(*Operation)
 
 // Needs is the permission the operation asks for.
 func Needs(p Permission) Option { return func(o *Operation) { o.Permission = p } }
+
+// Delegable lets the operation be called by whom an owner or admin lets decide for them;
+// whether that holds for the gate and moment is looked at when they decide.
+func Delegable() Option { return func(o *Operation) { o.Delegable = true } }
 
 // Summary is the one line that documentation and help show.
 func Summary(s string) Option { return func(o *Operation) { o.Summary = s } }

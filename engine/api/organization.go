@@ -11,6 +11,9 @@ type Organization struct {
 	Settings map[string]any `json:"settings"`
 }
 
+// RequireSecondPerson is the setting of an organization that the approver is not the author.
+const RequireSecondPerson = "require_second_person"
+
 // OrganizationInput names an organization in the path.
 type OrganizationInput struct {
 	OrganizationID string `path:"organizationId"`

@@ -143,6 +143,6 @@ var (
 	ListPOAMItems  = Get[POAMItemsInput, List[POAMItem]]("list-poam-items", "/poam/{poamVersionId}/items", Needs("poam:read"), Tagged(tagPOAM), Summary("List the items of a POA&M, by priority"))
 	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem]("update-poam-item", "/poam/items/{poamItemId}", Needs("poam:write"), Tagged(tagPOAM), Summary("Change a POA&M item"))
 	SubmitPOAM     = Post[POAMInput, POAMVersion]("submit-poam", "/poam/{poamVersionId}/submit-review", Needs("poam:write"), Tagged(tagPOAM), Summary("Submit a POA&M for review"))
-	ApprovePOAM    = Post[DecidePOAMInput, POAMVersion]("approve-poam", "/poam/{poamVersionId}/approve", Needs(ApprovalDecide), Tagged(tagPOAM), Summary("Approve a POA&M"))
+	ApprovePOAM    = Post[DecidePOAMInput, POAMVersion]("approve-poam", "/poam/{poamVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagPOAM), Summary("Approve a POA&M"))
 	GetPOAMSummary = Get[POAMInput, POAMSummary]("get-poam-summary", "/poam/{poamVersionId}/summary", Needs("poam:read"), Tagged(tagPOAM), Summary("Count a POA&M"))
 )

@@ -24,6 +24,10 @@ func LocationOf(out any) string {
 		return Prefix + "/maturity/"
 	case *POAMVersion:
 		return Prefix + "/poam/"
+	case *Comment:
+		return Prefix + "/comments/"
+	case *Delegation:
+		return Prefix + "/approval-delegations/"
 	case *Report:
 		return Prefix + "/reports/"
 	case *ImportRun:

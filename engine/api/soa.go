@@ -94,7 +94,7 @@ var (
 	ListSoAItems       = Get[SoAItemsInput, List[SoAItem]]("list-soa-items", "/soa/{soaVersionId}/items", Needs("soa:read"), Tagged(tagScope), Summary("List the items of a SoA version"))
 	UpdateSoAItem      = Patch[UpdateSoAItemInput, SoAItem]("update-soa-item", "/soa/items/{soaItemId}", Needs("soa:write"), Tagged(tagScope), Summary("Change a SoA item"))
 	SubmitSoA          = Post[SoAInput, SoAVersion]("submit-soa", "/soa/{soaVersionId}/submit-review", Needs("soa:write"), Tagged(tagScope), Summary("Submit a SoA version for review"))
-	ApproveSoA         = Post[DecideSoAInput, SoAVersion]("approve-soa", "/soa/{soaVersionId}/approve", Needs(ApprovalDecide), Tagged(tagScope), Summary("Approve a SoA version"))
+	ApproveSoA         = Post[DecideSoAInput, SoAVersion]("approve-soa", "/soa/{soaVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagScope), Summary("Approve a SoA version"))
 	RefreshSoAEvidence = Post[SoAInput, SoAVersion]("refresh-soa-evidence", "/soa/{soaVersionId}/evidence/refresh", Needs("soa:write"), Tagged(tagScope), Summary("Look for the evidence again"))
 	ValidateSoA        = Get[SoAInput, SoAValidation]("validate-soa", "/soa/{soaVersionId}/validation", Needs("soa:read"), Tagged(tagScope), Summary("Check the integrity of a SoA version"))
 	RegenerateSoA      = Post[SoAInput, SoAVersion]("regenerate-soa", "/soa/{soaVersionId}/regenerate", Needs("soa:write"), Tagged(tagScope), Summary("Draft again, keeping what people edited"))

@@ -19,6 +19,11 @@ func (ApprovalStatus) Values() []ApprovalStatus {
 	return []ApprovalStatus{ApprovalPending, ApprovalApproved, ApprovalRejected, ApprovalVoid}
 }
 
+// Values are the statuses of a delegation.
+func (DelegationStatus) Values() []DelegationStatus {
+	return []DelegationStatus{DelegationActive, DelegationExpired, DelegationRevoked, DelegationVoid}
+}
+
 // Values are the states of a document.
 func (DocumentState) Values() []DocumentState {
 	return []DocumentState{DocumentUploaded, DocumentProcessing, DocumentIngested, DocumentFailed}

@@ -146,3 +146,68 @@ func TestArtifactDiff(t *testing.T) {
 		t.Errorf("%+v, %v", same, err)
 	}
 }
+
+// Reports are numbered by template and format, stay what they were, and differ line by line.
+func TestReportsAreArtifacts(t *testing.T) {
+	b := newBench(t)
+	b.importCatalog(t, yard1)
+	a := b.assess(t, "house-rules", yardDocs, api.StateSoADrafted)
+	write := func(format string) *api.Report {
+		in := &api.CreateReportInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Body: api.ReportBody{Format: format, Template: "soa"}}
+		r, err := b.Reports.Create(t.Context(), b.by, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := write("md")
+	write("csv")
+	if _, err := b.own(t, b.soaItems(t, a.ID)[1].ID, "Zoë Keller", api.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	second := write("md")
+	write("csv")
+	if err := b.move(t, a.ID, api.StateSoAUnderReview); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.approve(t, b.pending(t, a.ID).ID); err != nil {
+		t.Fatal(err)
+	}
+	if third := write("md"); third.Draft {
+		t.Fatalf("%+v", third)
+	}
+	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Bo", api.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	write("md")
+	all, err := b.Assessments.ListArtifacts(t.Context(), b.by, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "report"})
+	if err != nil || len(all.Data) != 2 || *all.Data[0].Variant != "soa/csv" || all.Data[0].CurrentVersion != 2 || all.Data[1].CurrentVersion != 4 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	versions, err := b.Assessments.ListArtifactVersions(t.Context(), b.by, &api.ArtifactVersionsInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[1].ID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stand []string
+	for _, v := range versions.Data {
+		stand = append(stand, string(v.Status))
+	}
+	if want := "superseded superseded approved draft"; strings.Join(stand, " ") != want || versions.Data[0].RecordID != first.ID || versions.Data[1].ContentSHA256 != second.SHA256 {
+		t.Errorf("%v, not %s", stand, want)
+	}
+	diff := &api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[1].ID}, From: 1, To: 2}
+	d, err := b.Assessments.DiffArtifact(t.Context(), b.by, diff)
+	if err != nil || d.Added == 0 || d.Removed == 0 || d.FromSHA256 != first.SHA256 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	told := false
+	for _, l := range d.Lines {
+		told = told || l.Change == "added" && strings.Contains(l.Text, "Zoë Keller")
+	}
+	if !told || len(d.Lines) > 40 {
+		t.Errorf("%d lines: %+v", len(d.Lines), d.Lines)
+	}
+	diff.To = 9
+	_, err = b.Assessments.DiffArtifact(t.Context(), b.by, diff)
+	wantCode(t, "a version that is not there", err, api.CodeValidation)
+}

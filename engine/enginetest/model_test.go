@@ -13,27 +13,63 @@ import (
 // sequences is how many random sequences of operations are held against the model.
 var sequences = flag.Int("sequences", 60, "random sequences of operations against the model of the lifecycle")
 
-// model is the lifecycle in few words: where the assessment stands, and what the newest
-// Statement of Applicability is. It is all that the operations below may change.
-type model struct {
-	state   api.State
+// deliverable is what the model knows of one of the four: its newest version.
+type deliverable struct {
 	version int
-	status  api.VersionStatus // of the newest version; "" for none
+	status  api.VersionStatus // "" for none
 	// asked is the approval that waits.
 	asked bool
-	// bySubmission: the last move came with a submission, so asking for it again is fine.
-	bySubmission bool
-	// scoped: the newest version was drafted from the scope that the lifecycle drafts.
-	scoped bool
+	// fresh: the newest version was drafted from what the lifecycle would draft it from.
+	fresh bool
 }
 
-// reopened moves the model as a change of what is under review does.
-func (m *model) reopened() {
-	if m.status == api.VersionUnderReview {
-		m.asked = false
-		if m.state == api.StateSoAUnderReview {
-			m.state, m.bySubmission = api.StateSoADrafted, false
+// model is the lifecycle in few words: where the assessment stands, and what the newest
+// version of each deliverable is. It is all that the operations below may change.
+type model struct {
+	state api.State
+	of    map[api.Gate]*deliverable
+	// bySubmission: the last move came with a submission, so asking for it again is fine.
+	bySubmission bool
+}
+
+func newModel() model {
+	m := model{state: api.StateDraft, of: map[api.Gate]*deliverable{}}
+	for _, g := range api.Gates {
+		m.of[g] = &deliverable{}
+	}
+	return m
+}
+
+// stages are the states around each gate.
+var stages = map[api.Gate]struct{ drafted, review, approved api.State }{
+	api.GateSoA:         {api.StateSoADrafted, api.StateSoAUnderReview, api.StateSoAApproved},
+	api.GateGapAnalysis: {api.StateGapAnalysisDrafted, api.StateGapAnalysisUnderReview, api.StateGapAnalysisApproved},
+	api.GateMaturity:    {api.StateMaturityAssessed, api.StateMaturityUnderReview, api.StateMaturityApproved},
+	api.GatePOAM:        {api.StatePOAMDrafted, api.StatePOAMUnderReview, api.StatePOAMApproved},
+}
+
+// workedOn is the deliverable that is next to pass its gate; at the end, any of them.
+func (m *model) workedOn(r *rand.Rand) api.Gate {
+	for _, g := range api.Gates {
+		if !m.state.Reached(stages[g].approved) || m.state == stages[g].approved {
+			return g
 		}
+	}
+	return api.Gates[r.IntN(len(api.Gates))]
+}
+
+// back moves the assessment to the draft of what is under review.
+func (m *model) back(g api.Gate) {
+	if m.state == stages[g].review {
+		m.state, m.bySubmission = stages[g].drafted, false
+	}
+}
+
+// reopened is a change of what may be under review.
+func (m *model) reopened(g api.Gate) {
+	if d := m.of[g]; d.status == api.VersionUnderReview {
+		d.asked = false
+		m.back(g)
 	}
 }
 
@@ -46,21 +82,24 @@ func (m *model) move(to api.State) api.ErrorCode {
 	if !ok || next.To != to {
 		return api.CodeInvalidState
 	}
-	switch to {
-	case api.StateSoADrafted:
-		if m.status == "" || m.status == api.VersionDraft && !m.scoped {
-			m.version, m.status, m.scoped = m.version+1, api.VersionDraft, true
-		}
-	case api.StateSoAUnderReview:
-		if m.status == api.VersionRejected {
-			return api.CodeInvalidState
-		}
-		if m.status == api.VersionDraft {
-			m.status, m.asked = api.VersionUnderReview, true
-		}
-	case api.StateSoAApproved:
-		if m.status != api.VersionApproved {
-			return api.CodeApproval
+	for g, s := range stages {
+		d := m.of[g]
+		switch to {
+		case s.drafted:
+			if d.status == "" || d.status == api.VersionDraft && !d.fresh {
+				d.version, d.status, d.fresh = d.version+1, api.VersionDraft, true
+			}
+		case s.review:
+			if d.status == api.VersionRejected {
+				return api.CodeInvalidState
+			}
+			if d.status == api.VersionDraft {
+				d.status, d.asked = api.VersionUnderReview, true
+			}
+		case s.approved, api.StateClosed:
+			if d.status != api.VersionApproved {
+				return api.CodeApproval
+			}
 		}
 	}
 	m.state, m.bySubmission = to, false
@@ -73,32 +112,58 @@ type machine struct {
 	b *bench
 	m model
 	a *api.Assessment
-	// target is the newest version, approval the one asked for last.
-	target, approval string
-	log              []string
+	// target is the newest version of each deliverable, approval the one asked for last.
+	target, approval map[api.Gate]string
+	edits            int
+	// eager: it mostly goes on, so that some come to the end.
+	eager bool
+	log   []string
 }
 
-func (x *machine) read() {
-	l, err := x.b.Assessments.ListSoA(x.t.Context(), x.b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: x.a.ID}})
+// head is the newest version of a deliverable; nil where there is none.
+func (x *machine) head(g api.Gate) *api.DeliverableVersion {
+	x.t.Helper()
+	ctx, in := x.t.Context(), &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: x.a.ID}}
+	switch g {
+	case api.GateSoA:
+		l, err := x.b.Assessments.ListSoA(ctx, x.b.by, in)
+		return headOf(x.t, l, err, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	case api.GateGapAnalysis:
+		l, err := x.b.Assessments.ListGap(ctx, x.b.by, in)
+		return headOf(x.t, l, err, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	case api.GateMaturity:
+		l, err := x.b.Assessments.ListMaturity(ctx, x.b.by, in)
+		return headOf(x.t, l, err, func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	}
+	l, err := x.b.Assessments.ListPOAM(ctx, x.b.by, in)
+	return headOf(x.t, l, err, func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+}
+
+func headOf[V any](t *testing.T, l *api.List[V], err error, head func(*V) *api.DeliverableVersion) *api.DeliverableVersion {
+	t.Helper()
 	if err != nil {
-		x.t.Fatal(err)
+		t.Fatal(err)
 	}
-	x.target = ""
-	if len(l.Data) > 0 {
-		x.target = l.Data[0].ID
-		if l.Data[0].ApprovalID != nil {
-			x.approval = *l.Data[0].ApprovalID
-		}
+	if len(l.Data) == 0 {
+		return nil
 	}
+	return head(&l.Data[0])
 }
 
 // step does one operation on both and compares what came of it.
 func (x *machine) step(r *rand.Rand) {
-	t, ctx, m := x.t, x.t.Context(), &x.m
+	t, m := x.t, &x.m
 	var want api.ErrorCode
 	var err error
-	one := api.AssessmentInput{AssessmentID: x.a.ID}
-	op := []string{"next", "next", "next", "skip", "again", "submit", "approve", "approve version", "reject", "edit", "regenerate", "draft"}[r.IntN(12)]
+	g := m.workedOn(r)
+	d := m.of[g]
+	closed := m.state == api.StateClosed
+	op := []string{"next", "next", "next", "next", "skip", "again", "submit", "approve", "approve", "approve version", "reject", "edit", "regenerate", "draft"}[r.IntN(14)]
+	if x.eager && r.IntN(3) > 0 {
+		if op = "next"; d.asked {
+			op = "approve"
+		}
+	}
 	switch op {
 	case "next", "skip", "again":
 		to := m.state
@@ -108,75 +173,75 @@ func (x *machine) step(r *rand.Rand) {
 				to = after.To
 			}
 		}
-		if to.Reached(api.StateEvidenceAnalysisReady) {
-			return // beyond the model
-		}
 		want = m.move(to)
 		err = x.b.move(t, x.a.ID, to)
 	case "submit":
-		if x.target == "" {
+		if x.target[g] == "" {
 			return
 		}
-		switch m.status {
+		switch d.status {
 		case api.VersionDraft:
-			m.status, m.asked = api.VersionUnderReview, true
-			if m.state == api.StateSoADrafted {
-				m.state, m.bySubmission = api.StateSoAUnderReview, true
+			d.status, d.asked = api.VersionUnderReview, true
+			if m.state == stages[g].drafted {
+				m.state, m.bySubmission = stages[g].review, true
 			}
 		default:
 			want = api.CodeInvalidState
 		}
-		_, err = x.b.Assessments.SubmitSoA(ctx, x.b.by, &api.SoAInput{SoAVersionID: x.target})
+		err = x.submit(g)
 	case "approve", "approve version", "reject":
-		if x.approval == "" {
+		if x.approval[g] == "" {
 			return
 		}
-		if !m.asked {
+		if !d.asked {
 			want = api.CodeInvalidState
 		}
-		switch {
-		case op == "approve version":
-			if m.status == api.VersionDraft {
+		switch op {
+		case "approve version":
+			if d.status == api.VersionDraft {
 				want = api.CodeApproval
 			}
-			_, err = x.b.Assessments.ApproveSoA(ctx, x.b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: x.target}})
-		case op == "approve":
-			err = x.b.approve(t, x.approval)
+			err = x.approveVersion(g)
+		case "approve":
+			err = x.b.approve(t, x.approval[g])
 		default:
-			in := &api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: x.approval}}
+			in := &api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: x.approval[g]}}
 			in.Body.Reason = "no"
-			_, err = x.b.Assessments.Reject(ctx, x.b.by, in)
+			_, err = x.b.Assessments.Reject(t.Context(), x.b.by, in)
 		}
-		if m.asked {
-			m.asked, m.status = false, api.VersionApproved
+		if d.asked {
+			d.asked, d.status = false, api.VersionApproved
 			if op == "reject" {
-				m.status = api.VersionRejected
-				if m.state == api.StateSoAUnderReview {
-					m.state, m.bySubmission = api.StateSoADrafted, false
-				}
+				d.status = api.VersionRejected
+				m.back(g)
 			}
 		}
 	case "edit":
-		if x.target == "" {
+		if x.target[g] == "" {
 			return
 		}
-		m.reopened()
-		if m.status == api.VersionApproved || m.status == api.VersionRejected {
-			m.version++
-		}
-		m.status = api.VersionDraft
-		_, err = x.b.own(t, x.b.soaItems(t, x.a.ID)[0].ID, fmt.Sprintf("Owner %d", r.IntN(1000)), api.Match{})
-	case "regenerate", "draft":
-		m.reopened()
-		m.version++
-		m.status, m.scoped = api.VersionDraft, m.state.Reached(api.StateScopeDrafted)
-		if op == "draft" || x.target == "" {
-			_, err = x.b.Assessments.DraftSoA(ctx, x.b.by, &one)
+		if closed {
+			want = api.CodeInvalidState
 		} else {
-			_, err = x.b.Assessments.RegenerateSoA(ctx, x.b.by, &api.SoAInput{SoAVersionID: x.target})
+			m.reopened(g)
+			if d.status == api.VersionApproved || d.status == api.VersionRejected {
+				d.version++
+			}
+			d.status = api.VersionDraft
 		}
+		x.edits++
+		err = x.edit(g, fmt.Sprintf("note %d", x.edits))
+	case "regenerate", "draft":
+		if closed {
+			want = api.CodeInvalidState
+		} else {
+			m.reopened(g)
+			d.version++
+			d.status, d.fresh = api.VersionDraft, g != api.GateSoA || m.state.Reached(api.StateScopeDrafted)
+		}
+		err = x.draft(g, op == "regenerate" && x.target[g] != "")
 	}
-	x.log = append(x.log, op)
+	x.log = append(x.log, fmt.Sprintf("%s %s", op, g))
 	got := api.ErrorCode("")
 	if err != nil {
 		got = api.AsError(err).Code
@@ -184,8 +249,92 @@ func (x *machine) step(r *rand.Rand) {
 	if got != want {
 		t.Fatalf("after %v: %v, where the model says %q", x.log, err, want)
 	}
-	x.read()
 	x.check()
+}
+
+func (x *machine) submit(g api.Gate) (err error) {
+	ctx, by, s, id := x.t.Context(), x.b.by, x.b.Assessments, x.target[g]
+	switch g {
+	case api.GateSoA:
+		_, err = s.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
+	case api.GateGapAnalysis:
+		_, err = s.SubmitGap(ctx, by, &api.GapInput{GapVersionID: id})
+	case api.GateMaturity:
+		_, err = s.SubmitMaturity(ctx, by, &api.MaturityInput{MaturityVersionID: id})
+	default:
+		_, err = s.SubmitPOAM(ctx, by, &api.POAMInput{POAMVersionID: id})
+	}
+	return err
+}
+
+func (x *machine) approveVersion(g api.Gate) (err error) {
+	ctx, by, s, id := x.t.Context(), x.b.by, x.b.Assessments, x.target[g]
+	switch g {
+	case api.GateSoA:
+		_, err = s.ApproveSoA(ctx, by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: id}})
+	case api.GateGapAnalysis:
+		_, err = s.ApproveGap(ctx, by, &api.DecideGapInput{GapInput: api.GapInput{GapVersionID: id}})
+	case api.GateMaturity:
+		_, err = s.ApproveMaturity(ctx, by, &api.DecideMaturityInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}})
+	default:
+		_, err = s.ApprovePOAM(ctx, by, &api.DecidePOAMInput{POAMInput: api.POAMInput{POAMVersionID: id}})
+	}
+	return err
+}
+
+func (x *machine) draft(g api.Gate, again bool) (err error) {
+	ctx, by, s, id, one := x.t.Context(), x.b.by, x.b.Assessments, x.target[g], &api.AssessmentInput{AssessmentID: x.a.ID}
+	switch {
+	case g == api.GateSoA && again:
+		_, err = s.RegenerateSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
+	case g == api.GateSoA:
+		_, err = s.DraftSoA(ctx, by, one)
+	case g == api.GateGapAnalysis && again:
+		_, err = s.RegenerateGap(ctx, by, &api.GapInput{GapVersionID: id})
+	case g == api.GateGapAnalysis:
+		_, err = s.DraftGap(ctx, by, one)
+	case g == api.GateMaturity && again:
+		_, err = s.RegenerateMaturity(ctx, by, &api.MaturityInput{MaturityVersionID: id})
+	case g == api.GateMaturity:
+		_, err = s.DraftMaturity(ctx, by, one)
+	default:
+		_, err = s.DraftPOAM(ctx, by, one)
+	}
+	return err
+}
+
+// edit changes the first line of the newest version.
+func (x *machine) edit(g api.Gate, note string) (err error) {
+	ctx, by, s, id, few := x.t.Context(), x.b.by, x.b.Assessments, x.target[g], api.Paging{Limit: 1}
+	switch g {
+	case api.GateSoA:
+		_, err = x.b.own(x.t, x.b.soaItems(x.t, x.a.ID)[0].ID, note, api.Match{})
+	case api.GateGapAnalysis:
+		l, failed := s.ListFindings(ctx, by, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, Paging: few})
+		in := &api.UpdateFindingInput{FindingID: firstOf(x.t, l, failed, func(f *api.Finding) string { return f.ID })}
+		in.Body.Note = api.Some(note)
+		_, err = s.UpdateFinding(ctx, by, in)
+	case api.GateMaturity:
+		l, failed := s.ListScores(ctx, by, &api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Paging: few})
+		in := &api.UpdateMaturityScoreInput{}
+		in.MaturityScoreID = firstOf(x.t, l, failed, func(f *api.MaturityScore) string { return f.ID })
+		in.Body.Note = api.Some(note)
+		_, err = s.UpdateScore(ctx, by, in)
+	default:
+		l, failed := s.ListPOAMItems(ctx, by, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Paging: few})
+		in := &api.UpdatePOAMItemInput{POAMItemID: firstOf(x.t, l, failed, func(f *api.POAMItem) string { return f.ID })}
+		in.Body.Owner = api.Some(note)
+		_, err = s.UpdatePOAMItem(ctx, by, in)
+	}
+	return err
+}
+
+func firstOf[I any](t *testing.T, l *api.List[I], err error, id func(*I) string) string {
+	t.Helper()
+	if err != nil || len(l.Data) == 0 {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	return id(&l.Data[0])
 }
 
 // check compares the real thing with its model.
@@ -194,16 +343,33 @@ func (x *machine) check() {
 	if s := x.b.state(x.t, x.a.ID); s != m.state {
 		x.t.Fatalf("after %v the assessment is %s, the model %s", x.log, s, m.state)
 	}
-	if x.target == "" {
-		return
-	}
-	v, err := x.b.Assessments.GetSoA(x.t.Context(), x.b.by, &api.SoAInput{SoAVersionID: x.target})
-	if err != nil || v.VersionNumber != m.version || v.Status != m.status {
-		x.t.Fatalf("after %v version %d is %s, the model %d %s (%v)", x.log, v.VersionNumber, v.Status, m.version, m.status, err)
-	}
+	waits := map[api.Gate]int{}
 	l, err := x.b.Assessments.ListApprovals(x.t.Context(), x.b.by, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: x.a.ID}, Status: api.ApprovalPending})
-	if err != nil || (len(l.Data) == 1) != m.asked {
-		x.t.Fatalf("after %v %d approvals wait, the model says %v (%v)", x.log, len(l.Data), m.asked, err)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, p := range l.Data {
+		waits[p.Gate]++
+	}
+	for _, g := range api.Gates {
+		d := m.of[g]
+		if (waits[g] == 1) != d.asked || waits[g] > 1 {
+			x.t.Fatalf("after %v %d approvals of the %s wait, the model says %v", x.log, waits[g], g, d.asked)
+		}
+		head := x.head(g)
+		if head == nil {
+			if d.version != 0 {
+				x.t.Fatalf("after %v there is no %s, the model has version %d", x.log, g, d.version)
+			}
+			continue
+		}
+		if head.VersionNumber != d.version || head.Status != d.status {
+			x.t.Fatalf("after %v version %d of the %s is %s, the model %d %s", x.log, head.VersionNumber, g, head.Status, d.version, d.status)
+		}
+		x.target[g] = head.ID
+		if head.ApprovalID != nil {
+			x.approval[g] = *head.ApprovalID
+		}
 	}
 }
 
@@ -220,12 +386,15 @@ func TestLifecycleAgainstItsModel(t *testing.T) {
 	for i := range n {
 		r := rand.New(rand.NewPCG(seed.Uint64(), uint64(i)))
 		a := b.assess(t, "house-rules", nil, api.StateDraft)
-		x := &machine{t: t, b: b, a: a, m: model{state: api.StateDraft}}
-		for range 8 + r.IntN(25) {
+		x := &machine{t: t, b: b, a: a, m: newModel(), target: map[api.Gate]string{}, approval: map[api.Gate]string{}, eager: i%4 == 0}
+		for range 8 + r.IntN(150) {
 			x.step(r)
 		}
 		kinds = append(kinds, string(x.m.state))
 	}
 	slices.Sort(kinds)
+	if n >= 60 && !slices.Contains(kinds, string(api.StateClosed)) {
+		t.Error("no sequence came to the end")
+	}
 	t.Logf("%d sequences, ending in %v", n, slices.Compact(kinds))
 }

@@ -82,7 +82,7 @@ func (s *Service) source(ctx context.Context, by api.Caller, id string) (*report
 
 // Create writes a report.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateReportInput) (*api.Report, error) {
-	return s.write(ctx, by, in.AssessmentID, in.Body)
+	return s.write(ctx, by, in.AssessmentID, in.Body, false)
 }
 
 // Generate writes a report; the full one as HTML where nothing else is asked for.
@@ -91,7 +91,7 @@ func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateR
 	if in.Body != nil {
 		body = *in.Body
 	}
-	return s.write(ctx, by, in.AssessmentID, body)
+	return s.write(ctx, by, in.AssessmentID, body, false)
 }
 
 // WriteAll writes what the step to report_generated leaves behind: the full
@@ -102,34 +102,41 @@ func (s *Service) WriteAll(ctx context.Context, by api.Caller, id string) error 
 	if err != nil {
 		return err
 	}
-	have := map[string]bool{}
 	sources := report.Sources(src, "full")
-	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		for r, err := range store.Reports.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(id)) {
-			if err != nil {
-				return err
-			}
-			if r.Template == "full" && maps.Equal(r.Sources, sources) {
-				have[r.Format] = true
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	for _, format := range []string{"html", "json"} {
-		if have[format] {
+		have := false
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			have, err = written(tx, by.OrganizationID, id, "full", format, sources)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if have {
 			continue
 		}
-		if _, err := s.write(ctx, by, id, api.ReportBody{Format: format, Template: "full"}); err != nil {
+		if _, err := s.write(ctx, by, id, api.ReportBody{Format: format, Template: "full"}, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.ReportBody) (*api.Report, error) {
+// written tells whether there is a report of exactly that content.
+func written(tx *store.Tx, org, id, template, format string, sources map[string]string) (bool, error) {
+	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(id)) {
+		if err != nil {
+			return false, err
+		}
+		if r.Template == template && r.Format == format && maps.Equal(r.Sources, sources) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// write writes a report; with once, only where nobody has written the same meanwhile.
+func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.ReportBody, once bool) (*api.Report, error) {
 	if err := report.Supported(b.Template, b.Format); err != nil {
 		return nil, err
 	}
@@ -160,13 +167,18 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 		if _, err := store.Assessments.Get(tx, by.OrganizationID, id); err != nil {
 			return store.Missing(err, "assessment", id)
 		}
+		if once {
+			if have, err := written(tx, by.OrganizationID, id, b.Template, b.Format, report.Sources(src, b.Template)); err != nil || have {
+				return err
+			}
+		}
 		out = api.Report{
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: filename(src.Assessment.Name, b.Template) + report.Extension(b.Format), SizeBytes: blob.Size, SHA256: blob.SHA256,
 			Sources: report.Sources(src, b.Template), Draft: report.Draft(src, b.Template), CreatedBy: by.Actor.Name,
 		}
-		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out),
+		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
 			audit.Tell(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
 				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
 	})

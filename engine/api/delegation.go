@@ -1,0 +1,81 @@
+package api
+
+import "time"
+
+// DelegationStatus is where a delegation stands.
+type DelegationStatus string
+
+// The statuses of a delegation. A void one ended because one of the two people lost what it rests on.
+const (
+	DelegationActive  DelegationStatus = "active"
+	DelegationExpired DelegationStatus = "expired"
+	DelegationRevoked DelegationStatus = "revoked"
+	DelegationVoid    DelegationStatus = "void"
+)
+
+// MaxDelegationDays is how long a delegation lasts at most.
+const MaxDelegationDays = 366
+
+// Delegation lets a member decide at gates for an owner or admin, until it ends. It is
+// between two people: no key, agent or workflow decides by one.
+type Delegation struct {
+	TenantRecord
+	DelegatorID   string           `json:"delegator_id" doc:"The owner or admin who lets another decide."`
+	DelegatorName string           `json:"delegator_name"`
+	DelegateID    string           `json:"delegate_id" doc:"The member who decides for them."`
+	DelegateName  string           `json:"delegate_name"`
+	AssessmentID  *string          `json:"assessment_id" doc:"Null: every assessment of the organization."`
+	Gates         []Gate           `json:"gates"`
+	Reason        string           `json:"reason"`
+	ExpiresAt     time.Time        `json:"expires_at"`
+	Status        DelegationStatus `json:"status"`
+	EndedAt       *time.Time       `json:"ended_at"`
+	EndReason     *string          `json:"end_reason" doc:"Why it ended before its time."`
+}
+
+// DecidedFor names the delegation by which a decision was made.
+type DecidedFor struct {
+	DelegationID  string `json:"delegation_id"`
+	DelegatorID   string `json:"delegator_id"`
+	DelegatorName string `json:"delegator_name"`
+}
+
+// Delegate is a person who may decide on a pending approval besides owners and admins.
+type Delegate struct {
+	DecidedFor
+	UserID string    `json:"user_id"`
+	Name   string    `json:"name"`
+	Until  time.Time `json:"until"`
+}
+
+// DelegationsInput lists delegations, newest first.
+type DelegationsInput struct {
+	Paging
+	Status       DelegationStatus `query:"status"`
+	AssessmentID string           `query:"assessment_id" doc:"Only those that hold in this assessment."`
+	DelegateID   string           `query:"delegate_id" doc:"Only those to this person."`
+}
+
+// DelegationInput names a delegation.
+type DelegationInput struct {
+	DelegationID string `path:"delegationId"`
+}
+
+// CreateDelegationInput lets a member decide for the caller.
+type CreateDelegationInput struct {
+	Body struct {
+		DelegateID   string    `json:"delegate_id" minLength:"1" doc:"The user id of a member."`
+		AssessmentID *string   `json:"assessment_id,omitempty" doc:"Absent: every assessment of the organization."`
+		Gates        []Gate    `json:"gates,omitempty" maxItems:"4" doc:"Absent: all four."`
+		ExpiresAt    time.Time `json:"expires_at"`
+		Reason       string    `json:"reason,omitempty" maxLength:"500"`
+	}
+}
+
+// Operations on delegations.
+var (
+	ListDelegations  = Get[DelegationsInput, List[Delegation]]("list-delegations", "/approval-delegations", Needs("approval:read"), Tagged(tagApproval), Summary("List who decides for whom, newest first"))
+	GetDelegation    = Get[DelegationInput, Delegation]("get-delegation", "/approval-delegations/{delegationId}", Needs("approval:read"), Tagged(tagApproval), Summary("Read a delegation"))
+	CreateDelegation = Create[CreateDelegationInput, Delegation]("create-delegation", "/approval-delegations", Needs(ApprovalDecide), Tagged(tagApproval), Summary("Let a member decide for you until a date"))
+	RevokeDelegation = Delete[DelegationInput]("revoke-delegation", "/approval-delegations/{delegationId}", Needs(ApprovalDecide), Tagged(tagApproval), Summary("End a delegation"))
+)

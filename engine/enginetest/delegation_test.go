@@ -1,0 +1,109 @@
+package enginetest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/identity"
+)
+
+// local is the person whose machine an engine is on.
+func local(t testing.TB, e *engine.Engine) api.Caller {
+	t.Helper()
+	p, err := e.Identity.Identify(t.Context(), identity.Credential{Local: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := e.Identity.Caller(t.Context(), p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return by
+}
+
+// joined is a member of the organization of by, signed in.
+func joined(t *testing.T, e *engine.Engine, by api.Caller, email string, role api.Role) api.Caller {
+	t.Helper()
+	invite := &api.InviteMemberInput{}
+	invite.Body.Email, invite.Body.Role = email, role
+	m, err := e.Identity.Invite(t.Context(), by, invite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accept := &api.AcceptLinkInput{}
+	accept.Body.Token, accept.Body.Password = m.InviteToken, "four words make one"
+	if _, err := e.Identity.AcceptLink(t.Context(), api.Caller{}, accept); err != nil {
+		t.Fatal(err)
+	}
+	return api.Caller{Actor: api.Actor{Type: api.ActorUser, ID: m.UserID, Name: email}, UserID: m.UserID, OrganizationID: by.OrganizationID, Role: role, Delegate: true}
+}
+
+// A delegation ends at its time, and a clock that jumps back to before it was given does
+// not make it good earlier.
+func TestDelegationEnds(t *testing.T) {
+	e, _, c := opened(t, engine.Options{})
+	b := &bench{e, local(t, e)}
+	a := b.assess(t, "lgpd", policy, api.StateSoAUnderReview)
+	ben := joined(t, e, b.by, "ben@example.com", api.RoleMember)
+	in := &api.CreateDelegationInput{}
+	in.Body.DelegateID, in.Body.ExpiresAt = ben.UserID, c.now().Add(time.Hour)
+	d, err := e.Assessments.CreateDelegation(t.Context(), b.by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asBen := &bench{e, ben}
+	p := b.pending(t, a.ID)
+	for _, jump := range []time.Duration{-2 * time.Hour, 3 * time.Hour} {
+		c.pass(jump)
+		wantCode(t, "outside of its time", asBen.approve(t, p.ID), api.CodeForbidden)
+		if got, err := e.Assessments.GetDelegation(t.Context(), b.by, &api.DelegationInput{DelegationID: d.ID}); err != nil || got.Status != api.DelegationExpired {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if got := b.pending(t, a.ID); len(got.Delegates) != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+	c.pass(-30 * time.Minute)
+	for what, by := range map[string]func(*api.Caller){
+		"a workflow": func(by *api.Caller) { by.Actor.Type = api.ActorWorkflow },
+		"an agent":   func(by *api.Caller) { by.AgentRunID = "run" },
+		"a key":      func(by *api.Caller) { by.Scopes = []api.Permission{api.ApprovalDecide} },
+		"a stranger": func(by *api.Caller) { by.OrganizationID = "01890000-0000-7000-8000-000000000000" },
+	} {
+		other := ben
+		by(&other)
+		if err := (&bench{e, other}).approve(t, p.ID); err == nil {
+			t.Errorf("%s decides", what)
+		}
+	}
+	if err := asBen.approve(t, p.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who names what they looked at does not approve what came in its place meanwhile.
+func TestApprovingWhatWasSeen(t *testing.T) {
+	b, a, p := atSoAReview(t)
+	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.move(t, a.ID, api.StateSoAUnderReview); err != nil {
+		t.Fatal(err)
+	}
+	now := b.pending(t, a.ID)
+	seen := &api.VersionDecision{ContentSHA256: p.TargetSHA256}
+	_, err := b.Assessments.ApproveSoA(t.Context(), b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: p.TargetID}, Body: seen})
+	wantCode(t, "approving the version", err, api.CodeApproval)
+	_, err = b.Assessments.Approve(t.Context(), b.by, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: now.ID}, Body: seen})
+	wantCode(t, "approving", err, api.CodeApproval)
+	no := &api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: now.ID}}
+	no.Body.Reason, no.Body.ContentSHA256 = "no", p.TargetSHA256
+	_, err = b.Assessments.Reject(t.Context(), b.by, no)
+	wantCode(t, "rejecting", err, api.CodeApproval)
+	seen.ContentSHA256 = now.TargetSHA256
+	if _, err := b.Assessments.ApproveSoA(t.Context(), b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: p.TargetID}, Body: seen}); err != nil {
+		t.Error(err)
+	}
+}

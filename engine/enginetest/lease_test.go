@@ -1,0 +1,157 @@
+package enginetest_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/store/bolt"
+)
+
+// daemons are two engines on one database that both may write to, as two daemons on one
+// server's database are.
+type daemons struct {
+	*clock
+	db *store.DB
+}
+
+func newDaemons(t *testing.T) *daemons {
+	t.Helper()
+	d := &daemons{clock: &clock{}}
+	d.at.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Unix())
+	dir := t.TempDir()
+	driver, err := bolt.Open(t.Context(), filepath.Join(dir, "service.db"), bolt.Options{Logger: enginetest.Logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(t.Context())
+	d.db, err = store.Open(ctx, store.Options{Dir: dir, Schema: store.Tables, Clock: d.now, NewID: enginetest.NewID, Logger: enginetest.Logger(), Driver: driver})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.db.Close() })
+	return d
+}
+
+// engine is one of them; ticks come when the test says so.
+func (d *daemons) engine(t *testing.T, now func() time.Time, every func(time.Duration) (<-chan time.Time, func())) (e *engine.Engine, start func()) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	e, err := engine.New(ctx, engine.Options{DB: d.db, Logger: enginetest.Logger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t),
+		LocalName: "Ada Auditor", LocalEmail: "ada@local", Every: every})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, func() {
+		if err := e.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func never(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
+
+// A daemon that hangs in the middle of a step loses its run after 30 seconds, not before;
+// another goes on with it, and what the first one does when it wakes has no effect.
+func TestLeaseIsTakenOver(t *testing.T) {
+	d := newDaemons(t)
+	var hang atomic.Bool
+	hangs, wake := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	slowClock := func() time.Time {
+		if hang.Load() {
+			once.Do(func() { close(hangs) })
+			<-wake
+		}
+		return d.now()
+	}
+	first, startFirst := d.engine(t, slowClock, never)
+	looks := make(chan time.Time)
+	second, startSecond := d.engine(t, d.now, func(every time.Duration) (<-chan time.Time, func()) {
+		if every == time.Second { // it looks for runs that can go on
+			return looks, func() {}
+		}
+		return nil, func() {}
+	})
+	b := &bench{second, local(t, second)}
+	startFirst()
+	a := (&bench{first, b.by}).assess(t, "lgpd", policy, api.StateScopeDrafted)
+	hang.Store(true)
+	in := &api.StartWorkflowInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+	in.Body.WorkflowType = api.WorkflowFull
+	run, err := second.Workflows.StartRun(t.Context(), b.by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-hangs // in the middle of drafting the Statement of Applicability
+	startSecond()
+
+	d.pass(29 * time.Second)
+	looks <- d.now()
+	looks <- d.now() // the first look is over
+	if got, err := second.Workflows.Get(t.Context(), b.by, &api.WorkflowInput{WorkflowRunID: run.ID}); err != nil || got.CurrentStep != string(api.StateSoADrafted) || got.Status != api.RunRunning {
+		t.Fatalf("within the lease: %+v, %v", got, err)
+	}
+	d.pass(2 * time.Second)
+	looks <- d.now()
+	waits := b.until(t, run.ID, api.RunApproval, "")
+
+	hang.Store(false)
+	close(wake)
+	// One transition at a time works on an assessment in a process: this one comes after
+	// all that the first daemon still does.
+	wantCode(t, "a step that is done", (&bench{first, b.by}).move(t, a.ID, api.StateSoADrafted), api.CodeInvalidState)
+	versions, err := second.Assessments.ListSoA(t.Context(), b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+	if err != nil || len(versions.Data) != 1 || versions.Data[0].Status != api.VersionUnderReview {
+		t.Errorf("the Statement of Applicability was drafted twice: %+v, %v", versions, err)
+	}
+	events, err := second.Assessments.ListEvents(t.Context(), b.by, &api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, ToState: api.StateSoADrafted})
+	if err != nil || len(events.Data) != 1 {
+		t.Errorf("%+v, %v", events, err)
+	}
+	if err := b.approve(t, *waits.ApprovalID); err != nil {
+		t.Errorf("the approval is void: %v", err)
+	}
+	looks <- d.now()
+	b.until(t, run.ID, api.RunApproval, "gap analysis")
+}
+
+// A lease that was taken at a later time than now is of a clock that jumped back: it is
+// worth nothing, and the run goes on at once.
+func TestLeaseOfTheFuture(t *testing.T) {
+	d := newDaemons(t)
+	e, start := d.engine(t, d.now, never)
+	b := &bench{e, local(t, e)}
+	in := &api.CreateAssessmentInput{}
+	in.Body.Name, in.Body.FrameworkID = "Test", "lgpd"
+	a, err := e.Assessments.Create(t.Context(), b.by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := b.begin(t, a.ID, api.WorkflowFull)
+	err = d.db.Update(t.Context(), func(tx *store.Tx) error {
+		r, err := store.WorkflowRuns.Get(tx, b.by.OrganizationID, run.ID)
+		r.Holder, r.HeldSince, r.HeldUntil = "another", d.now().AddDate(0, 1, 0), d.now().AddDate(0, 1, 1)
+		if err == nil {
+			err = store.WorkflowRuns.Put(tx, b.by.OrganizationID, &r)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start()
+	b.until(t, run.ID, api.RunApproval, "")
+}
