@@ -43,13 +43,14 @@ func analyse[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller,
 	run := api.AgentRun{Model: analysis.Model, PromptVersion: analysis.Rules}
 	var limits []string
 	if s.Model != nil {
-		better, step, note := askModel(ctx, s, q, out, controls, &run)
-		steps = append(steps, step)
-		if better != nil {
-			out = better
-		}
-		if note != "" {
-			limits = append(limits, note)
+		var better O
+		c := s.consult(ctx, q.agent, q.asked, &better, func() dropped { return q.check(&better, out, controls) })
+		steps = append(steps, c.step)
+		run.Tokens = c.tokens
+		if c.note != "" {
+			limits = append(limits, c.note)
+		} else {
+			out, run.Model, run.PromptVersion = &better, c.model, c.prompt
 		}
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {

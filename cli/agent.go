@@ -143,7 +143,7 @@ func proposals(of []map[string]any) []string {
 			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(of)-i))
 		}
 		words := []string{plain(fmt.Sprint(m["kind"]))}
-		for _, key := range []string{"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct", "condition", "corrective_action", "reason", "rationale", "title"} {
+		for _, key := range []string{"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct", "condition", "corrective_action", "reason", "rationale", "title", "about", "text", "quote"} {
 			if v, ok := m[key]; ok && v != "" {
 				words = append(words, fmt.Sprint(v))
 			}
