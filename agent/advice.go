@@ -135,6 +135,7 @@ func (j *job) advise(ctx context.Context, a *pipeline) error {
 	if c.note != "" {
 		j.limit("%s", c.note)
 	} else {
+		var first []map[string]any // people read it before what a draft shows anyway
 		for _, one := range got.Advice {
 			p := map[string]any{"kind": "advice", "about": one.About, "text": one.Text, "model": c.model, "inference": one.Source == 0}
 			for _, key := range subjects[:2] {
@@ -145,9 +146,9 @@ func (j *job) advise(ctx context.Context, a *pipeline) error {
 			if one.Source > 0 {
 				p["quote"], p["document"] = one.Quote, shown.Passages[one.Source-1].Document
 			}
-			// Behind the rules' proposals there may be no room left: advice has its own.
-			j.out.Proposals = append(j.out.Proposals, p)
+			first = append(first, p)
 		}
+		j.out.Proposals = append(first, j.out.Proposals...)
 		if got.Summary != "" {
 			j.sum("%s In the words of %s: %s", j.out.Summary, c.model, got.Summary)
 		}
