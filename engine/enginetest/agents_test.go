@@ -32,7 +32,7 @@ func says(text string) fake {
 }
 
 // world is an engine with a person in it.
-func world(t *testing.T) (*engine.Engine, api.Caller) {
+func world(t testing.TB) (*engine.Engine, api.Caller) {
 	t.Helper()
 	b := newBench(t)
 	return b.Engine, b.by
