@@ -3,7 +3,6 @@ package analysis
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
@@ -12,7 +11,7 @@ import (
 // measure lowers the risk of a processing.
 type measure struct {
 	name string
-	what *regexp.Regexp
+	what *pattern
 	by   float64
 	ask  string // what to ask for where it is missing
 	code string // the control that stands for it

@@ -12,7 +12,7 @@ import (
 // term is one of the things that a processor's contract has to say (GDPR art. 28).
 type term struct {
 	name string
-	what *regexp.Regexp
+	what *pattern
 	lack string
 }
 
