@@ -50,6 +50,7 @@ func analyse[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller,
 		if c.note != "" {
 			limits = append(limits, c.note)
 		} else {
+			P(&better).Mark().Limitations = P(out).Mark().Limitations
 			out, run.Model, run.PromptVersion = &better, c.model, c.prompt
 		}
 	}
@@ -74,7 +75,7 @@ func analyse[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller,
 			}
 		}
 		proposed := api.AgentOutput{AgentRunID: made.ID, Summary: "An answer, to be judged by a person.", Proposals: []map[string]any{kept(out)},
-			Limitations: append(limits, "It knows no more than the text it was given.")}
+			Limitations: append(append(limits, mark.Limitations...), "It knows no more than the text it was given.")}
 		api.NeverNull(&proposed)
 		return errors.Join(store.AgentOutputs.Insert(tx, by.OrganizationID, &store.AgentOutput{AgentOutput: proposed, OrganizationID: by.OrganizationID}),
 			store.AgentRuns.Insert(tx, by.OrganizationID, &made),

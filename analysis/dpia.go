@@ -99,6 +99,13 @@ func DPIA(_ context.Context, description string, ropa map[string]any, controls C
 	if len(stop) > 0 {
 		out.Justification += " It cannot go on as described: " + strings.Join(stop, ", ") + "."
 	}
+	if notRead(&out.Limitations, &signs, description) {
+		out.IsApprovedTechnically = false
+		if out.ResidualRiskLevel == "low" {
+			out.ResidualRiskLevel = "medium"
+		}
+		out.Justification += " " + Unread
+	}
 	out.Justification += " A draft by rules; the controller decides, with the advice of the data protection officer."
 	return out, signs
 }

@@ -277,6 +277,12 @@ func Evidence(_ context.Context, requirement, description string) (*api.Evidence
 	}
 	out.MissingElements = list(out.MissingElements)
 	out.IsCompliant = len(asked) > 0 && met == len(asked)
+	if notRead(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
+		out.IsCompliant, met = false, 0
+		for _, e := range asked { // a denial would not have been seen
+			out.MissingElements = append(out.MissingElements, e.text+" (the rules don't read this language)")
+		}
+	}
 	n := float64(max(1, len(asked)))
 	switch {
 	case out.IsCompliant:

@@ -83,9 +83,13 @@ func Risk(_ context.Context, description, category, business string) (*api.RiskT
 	if !slices.ContainsFunc(because, func(b string) bool { return pressing[b] }) {
 		urgency = min(urgency, criticalFrom-1)
 	}
+	answer := answered()
+	if notRead(&answer.Limitations, &signs, description, business) {
+		urgency = max(urgency, 34)
+	}
 	urgency = bounded(urgency, 3, 99)
 	band := Band(urgency)
-	out := &api.RiskTranslation{Analysed: answered(), UrgencyMetric: urgency,
+	out := &api.RiskTranslation{Analysed: answer, UrgencyMetric: urgency,
 		ExecutiveSummary:         summary(d, category, band, because),
 		FinancialImpactEstimate:  financial(b, d, band, &signs),
 		RegulatoryImpact:         regulatory(all, category, &signs),

@@ -88,6 +88,9 @@ func RoPA(_ context.Context, description string, controls Controls) (*api.RoPAAn
 	default:
 		out.SuggestedRiskLevel = "low"
 	}
+	if notRead(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
+		out.SuggestedRiskLevel = "medium"
+	}
 	out.IsDPIARequired = points >= 2 || marks[decided.name] || marks[special.name] && !membershipOnly(t)
 	if out.IsDPIARequired {
 		signs.add("dpia", fmt.Sprintf("%d marks", points), "an assessment of the impact is required")

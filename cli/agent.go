@@ -123,12 +123,7 @@ func (a *app) showRun(ctx context.Context, r *api.AgentRun) error {
 			title string
 			lines []string
 		}{{"Proposals", proposals(o.Proposals)}, {"Assumptions", o.Assumptions}, {"Limitations", o.Limitations}} {
-			if len(l.lines) > 0 {
-				p.Title("%s", l.title)
-			}
-			for _, line := range l.lines {
-				p.Item(0, "%s", line)
-			}
+			section(p, l.title, l.lines)
 		}
 	})
 }

@@ -74,6 +74,23 @@ func TestBadServers(t *testing.T) {
 			}
 		}, ErrTooMuch},
 		{"10 MB", "openai/q", openSays(strings.Repeat("x", 10<<20), 5), ErrTooMuch},
+		{"streams for ever", "openai/q", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprint(w, strings.Repeat(" ", 4096)); err != nil {
+					return
+				}
+			}
+		}, ErrTooMuch},
+		{"10 MB in a line", "ollama/q", ollamaSays(strings.Repeat("x", 10<<20), 5), ErrNonsense},
+		{"nested", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":`+strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)+"}")
+		}, ErrNonsense},
+		{"other types", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":{"content":{"a":1}},"done":"yes"}`)
+		}, ErrNonsense},
+		{"other types", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `{"choices":"none","usage":7}`)
+		}, ErrNonsense},
 		{"closes early", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintln(w, `{"message":{"content":"x"},"done":false}`)
 		}, ErrAway},

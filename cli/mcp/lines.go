@@ -2,16 +2,16 @@ package mcp
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/scf-service/service/cli/lines"
 )
 
 // transport carries one message a line. The SDK's own ends the session at the first line
@@ -32,13 +32,13 @@ const (
 
 // Connect begins to read.
 func (t transport) Connect(context.Context) (sdk.Connection, error) {
-	l := &lines{out: t.out, incoming: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1)}
+	l := &connection{out: t.out, incoming: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1)}
 	go l.read(bufio.NewReaderSize(t.in, 64<<10))
 	return l, nil
 }
 
-// lines is a connection over two streams.
-type lines struct {
+// connection runs over two streams.
+type connection struct {
 	incoming chan jsonrpc.Message
 	// ended is closed behind the last message, for the reason of err.
 	ended chan struct{}
@@ -55,18 +55,18 @@ type lines struct {
 	answered chan struct{}
 }
 
-func (l *lines) SessionID() string { return "" }
+func (l *connection) SessionID() string { return "" }
 
-func (l *lines) Close() error {
+func (l *connection) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
 // read takes lines until there are none; each is a message or answered with what is wrong.
-func (l *lines) read(in *bufio.Reader) {
+func (l *connection) read(in *bufio.Reader) {
 	defer close(l.ended)
 	for {
-		line, long, err := nextLine(in)
+		line, long, err := lines.Next(in, maxLine)
 		var m jsonrpc.Message
 		var problem *jsonrpc.Error
 		switch {
@@ -91,22 +91,6 @@ func (l *lines) read(in *bufio.Reader) {
 		if err != nil {
 			l.err = err
 			return
-		}
-	}
-}
-
-// nextLine reads a line without its end; of one that is too long nothing is kept.
-func nextLine(in *bufio.Reader) (line []byte, long bool, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		if !long && len(line)+len(part) > maxLine {
-			line, long = nil, true
-		}
-		if !long {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSpace(line), long, err
 		}
 	}
 }
@@ -149,7 +133,7 @@ func nesting(b []byte) int {
 }
 
 // refuse answers a line that has no id that could be trusted.
-func (l *lines) refuse(e *jsonrpc.Error) error {
+func (l *connection) refuse(e *jsonrpc.Error) error {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": e})
 	if err != nil {
 		return err
@@ -162,7 +146,7 @@ func (l *lines) refuse(e *jsonrpc.Error) error {
 
 // Read is the next message; it waits where too many are open. The end of the input is told
 // once all that came is answered, for the SDK drops what is under way there.
-func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (l *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		incoming, ended := l.incoming, l.ended
 		switch left := l.left(); {
@@ -190,14 +174,14 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-func (l *lines) left() int {
+func (l *connection) left() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.open)
 }
 
 // Write sends a message.
-func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
+func (l *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
