@@ -270,6 +270,19 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// A merge left half done would be published like anything else.
+func TestPagesAreMerged(t *testing.T) {
+	for _, p := range pages(t) {
+		for i, line := range strings.Split(p.text, "\n") {
+			for _, mark := range []string{"<<<<<<< ", ">>>>>>> "} {
+				if strings.HasPrefix(line, mark) {
+					t.Errorf("%s:%d: %s", p.path, i+1, line)
+				}
+			}
+		}
+	}
+}
+
 func TestPicturesAreSmall(t *testing.T) {
 	err := filepath.WalkDir("pictures", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

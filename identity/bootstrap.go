@@ -22,7 +22,7 @@ func (s *Service) Bootstrap(ctx context.Context, organization, email, password s
 	}
 	in := &api.NewOrganizationInput{}
 	in.Body.Name, in.Body.Owner.Email, in.Body.Owner.Password, in.Body.Owner.PlatformAdmin = organization, email, password, true
-	if _, err := s.passwords.hash(ctx, "SERVICE_ADMIN_PASSWORD", password); err != nil {
+	if err := formed("SERVICE_ADMIN_PASSWORD", password); err != nil {
 		return false, err
 	}
 	_, err = s.CreateOrganization(ctx, api.Caller{Actor: api.Actor{Type: api.ActorUser, Name: "configuration"}}, in)
@@ -43,18 +43,14 @@ func (s *Service) Sweep(ctx context.Context) error {
 }
 
 func sweep[R any](tx *store.Tx, t *store.Table[R], ended func(*R) (bool, string)) error {
-	var gone []string
 	for r, err := range t.Scan(tx) {
 		if err != nil {
 			return err
 		}
 		if yes, key := ended(&r); yes {
-			gone = append(gone, key)
-		}
-	}
-	for _, key := range gone {
-		if err := t.Delete(tx, key); err != nil {
-			return err
+			if err := t.Delete(tx, key); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

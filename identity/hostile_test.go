@@ -35,11 +35,7 @@ func TestRotationGivesNothing(t *testing.T) {
 		t.Errorf("its own secret: %v", err)
 	}
 
-	s, err := h.accept(t, h.invite(t, owner, "second@acme.example", api.RoleOwner).InviteToken, password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := h.must(t, cookie(s), org.ID)
+	second := h.member(t, owner, "second@acme.example", api.RoleOwner)
 	wantCode(t, "another owner's secret", rotate(second, strong.ID), api.CodeForbidden)
 	if _, err := h.RevokeAPIKey(t.Context(), second, &api.APIKeyInput{KeyID: strong.ID}); err != nil {
 		t.Errorf("an owner revokes any key: %v", err)
@@ -94,11 +90,7 @@ func TestKeysEndWithTheirPlace(t *testing.T) {
 	h := newHouse(t)
 	org := h.organization(t, "Acme", "owner@acme.example")
 	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	s, err := h.accept(t, h.invite(t, owner, "admin@acme.example", api.RoleAdmin).InviteToken, password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := h.must(t, cookie(s), org.ID)
+	admin := h.member(t, owner, "admin@acme.example", api.RoleAdmin)
 	k, err := h.key(t, admin, "assessment:read")
 	if err != nil {
 		t.Fatal(err)
@@ -120,16 +112,12 @@ func TestBannedOwnerIsNone(t *testing.T) {
 	h := newHouse(t)
 	org := h.organization(t, "Acme", "owner@acme.example")
 	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	s, err := h.accept(t, h.invite(t, owner, "second@acme.example", api.RoleOwner).InviteToken, password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ban := &api.BanUserInput{UserID: s.User.ID}
+	ban := &api.BanUserInput{UserID: h.member(t, owner, "second@acme.example", api.RoleOwner).UserID}
 	ban.Body.Reason = "left"
 	if _, err := h.Ban(t.Context(), h.must(t, identity.Credential{Local: true}, ""), ban); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.RemoveMember(t.Context(), owner, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: owner.UserID})
+	_, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: owner.UserID})
 	wantCode(t, "the last owner who can sign in leaves", err, api.CodeInvalidState)
 }
 
@@ -159,11 +147,7 @@ func TestOwnersRace(t *testing.T) {
 	h := newHouse(t)
 	org := h.organization(t, "Acme", "owner@acme.example")
 	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	s, err := h.accept(t, h.invite(t, owner, "second@acme.example", api.RoleOwner).InviteToken, password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := h.must(t, cookie(s), org.ID)
+	second := h.member(t, owner, "second@acme.example", api.RoleOwner)
 	results := make(chan error, 2)
 	for by, of := range map[*api.Caller]string{&owner: second.UserID, &second: owner.UserID} {
 		go func() {

@@ -225,6 +225,16 @@ func (h *house) accept(t *testing.T, token, password string) (*api.SignedInUser,
 	return h.AcceptLink(t.Context(), api.Caller{Address: "192.0.2.9"}, in)
 }
 
+// member lets somebody join by's organization, and is them.
+func (h *house) member(t *testing.T, by api.Caller, email string, role api.Role) api.Caller {
+	t.Helper()
+	s, err := h.accept(t, h.invite(t, by, email, role).InviteToken, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.must(t, cookie(s), by.OrganizationID)
+}
+
 // An invitation is good once, ends when a new one is made, and gives the role it names.
 func TestInvitation(t *testing.T) {
 	h := newHouse(t)
@@ -328,13 +338,9 @@ func TestAPIKeys(t *testing.T) {
 	h := newHouse(t)
 	org := h.organization(t, "Acme", "owner@acme.example")
 	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	s, err := h.accept(t, h.invite(t, owner, "admin@acme.example", api.RoleAdmin).InviteToken, password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := h.must(t, cookie(s), org.ID)
+	admin := h.member(t, owner, "admin@acme.example", api.RoleAdmin)
 
-	_, err = h.key(t, admin, "assessments:read", "assessment:write", "policies:read")
+	_, err := h.key(t, admin, "assessments:read", "assessment:write", "policies:read")
 	wantCode(t, "a scope that is none", err, api.CodeValidation)
 	_, err = h.key(t, admin, "assessment:delete")
 	wantCode(t, "a scope above one's own", err, api.CodeForbidden)

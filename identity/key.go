@@ -141,18 +141,14 @@ func revoke(tx *store.Tx, by api.Caller, key store.APIKey) error {
 }
 
 func dropSecrets(tx *store.Tx, key store.APIKey, which func(store.KeySecret) bool) error {
-	var gone []string
 	for sec, err := range store.KeySecrets.By("key").Scan(tx, store.Prefix(key.OrganizationID, key.ID)) {
 		if err != nil {
 			return err
 		}
 		if which(sec) {
-			gone = append(gone, sec.Secret)
-		}
-	}
-	for _, secret := range gone {
-		if err := store.KeySecrets.Delete(tx, secret); err != nil {
-			return err
+			if err := store.KeySecrets.Delete(tx, sec.Secret); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

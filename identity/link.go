@@ -32,18 +32,14 @@ func newLink(tx *store.Tx, l store.Link, life time.Duration) (token string, expi
 }
 
 func endLinks(tx *store.Tx, userID string, which func(store.Link) bool) error {
-	var gone []string
 	for l, err := range store.Links.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return err
 		}
 		if which(l) || past(&l.ExpiresAt, tx.Now()) {
-			gone = append(gone, l.Secret)
-		}
-	}
-	for _, secret := range gone {
-		if err := store.Links.Delete(tx, secret); err != nil {
-			return err
+			if err := store.Links.Delete(tx, l.Secret); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -70,9 +66,13 @@ func openLink(tx *store.Tx, token string) (l store.Link, user api.User, err erro
 
 // GetLink tells what a link is for without using it.
 func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) (*api.Link, error) {
+	return s.lookAt(ctx, in.Body.Token)
+}
+
+func (s *Service) lookAt(ctx context.Context, token string) (*api.Link, error) {
 	out := &api.Link{}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		l, user, err := openLink(tx, in.Body.Token)
+		l, user, err := openLink(tx, token)
 		if err != nil {
 			return err
 		}
@@ -104,9 +104,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 	if err := s.throttle.check(tries, by.Address); err != nil {
 		return nil, err
 	}
-	what, err := s.GetLink(ctx, by, &api.LinkInput{Body: struct {
-		Token string `json:"token" minLength:"1" maxLength:"200"`
-	}{in.Body.Token}})
+	what, err := s.lookAt(ctx, in.Body.Token)
 	if err != nil {
 		if api.IsCode(err, api.CodeUnauthorized) {
 			s.throttle.failed(tries, by.Address)

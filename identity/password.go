@@ -50,10 +50,18 @@ func (p *passwords) wait(ctx context.Context) (done func(), err error) {
 	}
 }
 
+// formed refuses what can't be a password.
+func formed(field, password string) error {
+	if n := utf8.RuneCountInString(password); n < minPassword || n > maxPassword || !utf8.ValidString(password) {
+		return api.Invalid(field, "a password has %d to %d characters; a sentence of four words is easy to keep", minPassword, maxPassword)
+	}
+	return nil
+}
+
 // hash checks the password's form and hashes it.
 func (p *passwords) hash(ctx context.Context, field, password string) (string, error) {
-	if n := utf8.RuneCountInString(password); n < minPassword || n > maxPassword || !utf8.ValidString(password) {
-		return "", api.Invalid(field, "a password has %d to %d characters; a sentence of four words is easy to keep", minPassword, maxPassword)
+	if err := formed(field, password); err != nil {
+		return "", err
 	}
 	done, err := p.wait(ctx)
 	if err != nil {

@@ -64,18 +64,11 @@ func (s *Service) noteFailure(ctx context.Context, user api.User, by api.Caller)
 	if user.ID == "" {
 		return nil
 	}
+	by.Actor = api.Actor{Type: api.ActorUser, ID: user.ID, Name: nameOf(user)}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		places, err := memberships(tx, user.ID)
-		if err != nil {
-			return err
-		}
-		for _, m := range places {
-			by.OrganizationID, by.Actor = m.OrganizationID, api.Actor{Type: api.ActorUser, ID: user.ID, Name: nameOf(user)}
-			if err := audit.Append(tx, by, audit.Entry{Action: "session.refused", ResourceType: "user", ResourceID: user.ID, Outcome: audit.Failure}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return everywhere(tx, user.ID, by, func(here api.Caller) error {
+			return audit.Append(tx, here, audit.Entry{Action: "session.refused", ResourceType: "user", ResourceID: user.ID, Outcome: audit.Failure})
+		})
 	})
 }
 
@@ -126,8 +119,7 @@ const maxSessions = 50
 
 // sweepSessions deletes a person's ended sessions, and the oldest where there are too many.
 func (s *Service) sweepSessions(tx *store.Tx, userID string) error {
-	var live []store.Session
-	var gone []store.Session
+	var live, gone []store.Session
 	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return err
@@ -152,20 +144,16 @@ func (s *Service) sweepSessions(tx *store.Tx, userID string) error {
 
 // endSessions ends a person's sessions but the one to keep, and tells how many there were.
 func endSessions(tx *store.Tx, userID, keep string) (n int, err error) {
-	var secrets []string
 	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
-			return 0, err
-		}
-		if have.ID != keep {
-			secrets = append(secrets, have.Secret)
-		}
-	}
-	for _, secret := range secrets {
-		if err := store.Sessions.Delete(tx, secret); err != nil {
 			return n, err
 		}
-		n++
+		if have.ID != keep {
+			if err := store.Sessions.Delete(tx, have.Secret); err != nil {
+				return n, err
+			}
+			n++
+		}
 	}
 	return n, nil
 }

@@ -51,39 +51,41 @@ func (s *Service) Ban(ctx context.Context, by api.Caller, in *api.BanUserInput) 
 		if err := endLinks(tx, u.ID, func(store.Link) bool { return true }); err != nil {
 			return err
 		}
-		places, err := memberships(tx, u.ID)
-		if err != nil {
-			return err
-		}
-		for _, m := range places {
-			here := by
-			here.OrganizationID = m.OrganizationID
+		return everywhere(tx, u.ID, by, func(here api.Caller) error {
 			if err := revokeAll(tx, here, u.ID); err != nil {
 				return err
 			}
-			if err := note(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason}); err != nil {
-				return err
-			}
-		}
-		return nil
+			return note(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason})
+		})
 	})
 	return &u, err
 }
 
+// everywhere does what concerns a person in each organization that they are a member of.
+func everywhere(tx *store.Tx, userID string, by api.Caller, do func(here api.Caller) error) error {
+	places, err := memberships(tx, userID)
+	if err != nil {
+		return err
+	}
+	for _, m := range places {
+		by.OrganizationID = m.OrganizationID
+		if err := do(by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // revokeAll revokes a person's keys in the caller's organization.
 func revokeAll(tx *store.Tx, by api.Caller, userID string) error {
-	var keys []store.APIKey
 	for k, err := range store.APIKeys.Scan(tx, by.OrganizationID) {
 		if err != nil {
 			return err
 		}
 		if k.CreatedBy == userID && k.RevokedAt == nil {
-			keys = append(keys, k)
-		}
-	}
-	for _, k := range keys {
-		if err := revoke(tx, by, k); err != nil {
-			return err
+			if err := revoke(tx, by, k); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -105,18 +107,9 @@ func (s *Service) Unban(ctx context.Context, by api.Caller, in *api.UserInput) (
 		if err := store.Users.Update(tx, &u); err != nil {
 			return err
 		}
-		places, err := memberships(tx, u.ID)
-		if err != nil {
-			return err
-		}
-		for _, m := range places {
-			here := by
-			here.OrganizationID = m.OrganizationID
-			if err := note(tx, here, "user.unbanned", "user", u.ID, nil); err != nil {
-				return err
-			}
-		}
-		return nil
+		return everywhere(tx, u.ID, by, func(here api.Caller) error {
+			return note(tx, here, "user.unbanned", "user", u.ID, nil)
+		})
 	})
 	return &u, err
 }

@@ -156,7 +156,6 @@ func (s *Service) finish(ctx context.Context, r Request, a *Answer) error {
 // Sweep deletes the answers that are too old.
 func (s *Service) Sweep(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		var gone []store.Replay
 		for r, err := range store.Replays.By("expiry").Scan(tx) {
 			if err != nil {
 				return err
@@ -164,9 +163,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 			if tx.Now().Before(r.ExpiresAt) {
 				break
 			}
-			gone = append(gone, r)
-		}
-		for _, r := range gone {
 			if err := store.Replays.Delete(tx, r.OrganizationID, r.Operation, r.Secret); err != nil {
 				return err
 			}

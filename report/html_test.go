@@ -178,7 +178,7 @@ func TestStarterIsSaid(t *testing.T) {
 	}
 	s.Catalog.IsStarter = true
 	each(func(template, format string) {
-		if format != FormatCSV && !strings.Contains(strings.ToLower(string(write(t, s, template, format))), "starter catalog") {
+		if format != FormatCSV && format != FormatPDF && !strings.Contains(strings.ToLower(string(write(t, s, template, format))), "starter catalog") {
 			t.Errorf("%s as %s does not say that the catalog is the starter", template, format)
 		}
 	})

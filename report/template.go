@@ -1,6 +1,7 @@
 package report
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -20,10 +21,42 @@ const (
 // The formats that can be written.
 const (
 	FormatHTML     = "html"
+	FormatPDF      = "pdf"
 	FormatJSON     = "json"
 	FormatMarkdown = "md"
 	FormatCSV      = "csv"
 )
+
+// format is how a report can be written.
+type format struct {
+	name, media string
+	// ending is of the file's name, with its dot.
+	ending string
+	write  func(w io.Writer, v *view) error
+	// tables: only templates that list items can be written so.
+	tables bool
+}
+
+// formats are a function since the writers know the templates, which know their formats.
+func formats() []format {
+	return []format{
+		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false},
+		{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *view) error { return writePDF(w, v.document(), v.AsOf, v.font) }, false},
+		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
+		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
+		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},
+	}
+}
+
+// formatNamed is the format of that name; false for none.
+func formatNamed(name string) (format, bool) {
+	for _, f := range formats() {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return format{}, false
+}
 
 // part is a section of a report.
 type part string
@@ -77,11 +110,13 @@ func (t templateKind) shows(p part) bool { return slices.Contains(t.parts, p) }
 
 func (t templateKind) tells(g api.Gate) bool { return slices.Contains(t.gates, g) }
 
-func (t templateKind) formats() []string {
-	if t.csv {
-		return []string{FormatHTML, FormatJSON, FormatMarkdown, FormatCSV}
+func (t templateKind) formats() (names []string) {
+	for _, f := range formats() {
+		if t.csv || !f.tables {
+			names = append(names, f.name)
+		}
 	}
-	return []string{FormatHTML, FormatJSON, FormatMarkdown}
+	return names
 }
 
 // Supported is nil where the template can be written in the format, else a
@@ -102,25 +137,15 @@ func Supported(template, format string) error {
 }
 
 // ContentType is the media type of a format; for an unknown one that of plain bytes.
-func ContentType(format string) string {
-	switch format {
-	case FormatHTML:
-		return "text/html; charset=utf-8"
-	case FormatJSON:
-		return "application/json"
-	case FormatMarkdown:
-		return "text/markdown; charset=utf-8"
-	case FormatCSV:
-		return "text/csv; charset=utf-8; header=present"
+func ContentType(name string) string {
+	if f, ok := formatNamed(name); ok {
+		return f.media
 	}
 	return "application/octet-stream"
 }
 
 // Extension is the end of a file name in the format, with its dot; empty for an unknown one.
-func Extension(format string) string {
-	switch format {
-	case FormatHTML, FormatJSON, FormatMarkdown, FormatCSV:
-		return "." + format
-	}
-	return ""
+func Extension(name string) string {
+	f, _ := formatNamed(name)
+	return f.ending
 }

@@ -75,11 +75,11 @@ var errNothing = errors.New("nothing changes")
 // may be called again where another change came between.
 func (s *Service) changeCustom(ctx context.Context, by api.Caller, action string, dry bool, change func(*changing) error) (int, error) {
 	for range changeTries {
-		head, err := s.head(ctx, by.OrganizationID)
-		if err != nil {
-			return 0, err
-		}
-		old, err := s.customCatalog(ctx, by.OrganizationID, head)
+		var old store.CustomCatalog
+		head, err := s.atHead(ctx, by.OrganizationID, func(head int) (err error) {
+			old, err = s.customCatalog(ctx, by.OrganizationID, head)
+			return err
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -209,19 +209,22 @@ func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *a
 
 // newestCustom is what an organization has added, and what of it the active version can't resolve.
 func (s *Service) newestCustom(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
-	head, err := s.head(ctx, by.OrganizationID)
-	if err != nil || head == 0 {
-		return rec, nil, err
-	}
-	if rec, err = s.customCatalog(ctx, by.OrganizationID, head); err != nil {
-		return rec, nil, err
-	}
-	base, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return rec, nil, err
-	}
-	own, err := s.own(ctx, base, by.OrganizationID, head)
-	return rec, own.missing, err
+	_, err = s.atHead(ctx, by.OrganizationID, func(head int) error {
+		if head == 0 {
+			return nil
+		}
+		if rec, err = s.customCatalog(ctx, by.OrganizationID, head); err != nil {
+			return err
+		}
+		base, err := s.Snapshot(ctx, "")
+		if err != nil {
+			return err
+		}
+		own, err := s.own(ctx, base, by.OrganizationID, head)
+		missing = own.missing
+		return err
+	})
+	return rec, missing, err
 }
 
 // GetCustomFramework is one framework of the organization.

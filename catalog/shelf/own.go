@@ -61,13 +61,30 @@ func (s *Service) For(ctx context.Context, organization, version string, revisio
 }
 
 // Newest is a catalog version with the newest of what an organization added, and that revision.
-func (s *Service) Newest(ctx context.Context, organization, version string) (*catalog.Snapshot, int, error) {
-	revision, err := s.head(ctx, organization)
-	if err != nil {
-		return nil, 0, err
-	}
-	snap, err := s.For(ctx, organization, version, revision)
+func (s *Service) Newest(ctx context.Context, organization, version string) (snap *catalog.Snapshot, revision int, err error) {
+	revision, err = s.atHead(ctx, organization, func(revision int) error {
+		snap, err = s.For(ctx, organization, version, revision)
+		return err
+	})
 	return snap, revision, err
+}
+
+// atHead reads what the newest revision holds. A change may drop a revision between the
+// moment it is named and the moment it is read; then the next one is read.
+func (s *Service) atHead(ctx context.Context, organization string, read func(revision int) error) (int, error) {
+	revision, err := s.head(ctx, organization)
+	for err == nil {
+		failed := read(revision)
+		if !errors.Is(failed, store.ErrNotFound) {
+			return revision, failed
+		}
+		last := revision
+		// What is kept in memory is behind for a moment after a change: ask the store.
+		if revision, err = s.readHead(ctx, organization); err == nil && revision == last {
+			return revision, failed
+		}
+	}
+	return 0, err
 }
 
 // view is the catalog as the caller sees it.
@@ -92,6 +109,10 @@ func (s *Service) head(ctx context.Context, organization string) (revision int, 
 			}
 		}()
 	}
+	return s.readHead(ctx, organization)
+}
+
+func (s *Service) readHead(ctx context.Context, organization string) (revision int, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		h, err := store.CustomHeads.Get(tx, organization, "head")
 		if errors.Is(err, store.ErrNotFound) {

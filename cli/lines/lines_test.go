@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,7 +15,7 @@ func TestNext(t *testing.T) {
 	for {
 		line, long, err := Next(in, 50)
 		got = append(got, fmt.Sprint(string(line), long))
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
