@@ -131,6 +131,28 @@ func TestAwayIsTriedAgain(t *testing.T) {
 	}
 }
 
+// A model that took too long isn't waited for by the next who ask.
+func TestSlowModelsRest(t *testing.T) {
+	var calls atomic.Int32
+	gone := make(chan struct{})
+	m := made(t, "openai/q", func(_ http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		select {
+		case <-r.Context().Done():
+		case <-gone:
+		}
+	}, 50*time.Millisecond)
+	t.Cleanup(func() { close(gone) }) // before the server closes, which waits
+	for range 100 {
+		if _, err := m.Chat(t.Context(), ask); !errors.Is(err, ErrSlow) {
+			t.Fatal(err)
+		}
+	}
+	if calls.Load() != 1 {
+		t.Errorf("it was asked %d times", calls.Load())
+	}
+}
+
 // A model is asked one thing at a time, and only so many wait.
 func TestOneQueue(t *testing.T) {
 	var at, most atomic.Int32

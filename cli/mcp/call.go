@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scf-service/service/engine/api"
@@ -114,13 +116,13 @@ func (c *calls) call(ctx context.Context, t *tool, arguments json.RawMessage) (s
 // request is the path, body and headers of a call. Values are checked by the engine; here
 // only what it would never see: names that are none, and values that fit no path or query.
 func (t *tool) request(arguments json.RawMessage) (string, io.Reader, http.Header, error) {
-	given := map[string]json.RawMessage{}
+	given := map[string]jsontext.Value{}
 	if len(bytes.TrimSpace(arguments)) > 0 {
-		if err := json.Unmarshal(arguments, &given); err != nil {
-			return "", nil, nil, api.Invalid("arguments", "the arguments are no JSON object")
+		if err := strict.Unmarshal(arguments, &given); err != nil {
+			return "", nil, nil, api.Invalid("arguments", "the arguments are no JSON object, or name one twice")
 		}
 	}
-	path, query, header, fields := t.op.Path, url.Values{}, http.Header{}, map[string]json.RawMessage{}
+	path, query, header, fields := t.op.Path, url.Values{}, http.Header{}, map[string]jsontext.Value{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		where, known := t.in[name]
 		switch {
@@ -158,7 +160,7 @@ func (t *tool) request(arguments json.RawMessage) (string, io.Reader, http.Heade
 	if !t.hasBody {
 		return path, nil, header, nil
 	}
-	b, err := json.Marshal(fields)
+	b, err := strict.Marshal(fields, strict.Deterministic(true))
 	return path, bytes.NewReader(b), header, err
 }
 
@@ -171,7 +173,7 @@ func (t *tool) takes() string {
 }
 
 // plain is a value as a path or query carries it; null and lists of nothing are "".
-func plain(raw json.RawMessage) (string, error) {
+func plain(raw jsontext.Value) (string, error) {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

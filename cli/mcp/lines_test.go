@@ -84,6 +84,7 @@ func TestWrongCalls(t *testing.T) {
 {"jsonrpc":"2.0","id":5,"method":"tools/explode"}
 {"jsonrpc":"2.0","id":6,"method":"tools/call"}
 {"jsonrpc":"2.0","id":99,"result":{}}
+{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"list-assessments","arguments":{"limit":1,"limit":2}}}
 {"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list-assessments","arguments":null}}
 `))
 	for _, id := range []float64{2, 3, 5, 6} {
@@ -93,6 +94,9 @@ func TestWrongCalls(t *testing.T) {
 	}
 	if m := answerTo(all, 4); m == nil || m["error"] == nil && !strings.Contains(fmt.Sprint(m), string(api.CodeValidation)) {
 		t.Errorf("a list of arguments: %v", m)
+	}
+	if m := answerTo(all, 9); m == nil || !strings.Contains(fmt.Sprint(m), string(api.CodeValidation)) {
+		t.Errorf("an argument twice: %v", m)
 	}
 	if m := answerTo(all, 8); m == nil || m["result"] == nil {
 		t.Errorf("no arguments: %v", m)

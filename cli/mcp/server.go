@@ -15,6 +15,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -47,7 +48,7 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	err = s.Run(ctx, transport{o.In, o.Out})
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || ctx.Err() != nil { // both are how an assistant's program ends it
 		return nil
 	}
 	return err
@@ -83,7 +84,7 @@ var withheld = []api.Permission{api.ApprovalDecide, api.APIKeyWrite, "member:wri
 
 func (o Options) offers(op *api.Operation) bool {
 	switch {
-	case op.Form != api.JSON, op.Access == api.Platform, slices.Contains(withheld, op.Permission):
+	case op.Form != api.JSON, op.Access == api.Platform, slices.Contains(withheld, op.Permission), !strings.HasPrefix(op.Path, api.Prefix): // the rest is for browsers
 		return false
 	case op.Permission != "" && !slices.Contains(o.May, op.Permission):
 		return false
