@@ -48,8 +48,10 @@ func TestRealChatWithEverySchema(t *testing.T) {
 			}
 			a, err := m.Chat(t.Context(), r)
 			switch {
-			case errors.Is(err, model.ErrTooMuch):
-				t.Logf("it did not come to an end within %d tokens", p.maxTokens)
+			case errors.Is(err, model.ErrTooMuch), errors.Is(err, model.ErrAway):
+				// A model of random weights goes on to the limit, or repeats itself until ollama
+				// breaks off without an end; the rules answer then.
+				t.Logf("it did not come to an end within %d tokens: %v", p.maxTokens, err)
 				return
 			case err != nil:
 				t.Fatal(err)
