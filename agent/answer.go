@@ -43,13 +43,15 @@ func analyse[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller,
 	run := api.AgentRun{Model: analysis.Model, PromptVersion: analysis.Rules}
 	var limits []string
 	if s.Model != nil {
-		better, step, note := askModel(ctx, s, q, out, controls, &run)
-		steps = append(steps, step)
-		if better != nil {
-			out = better
-		}
-		if note != "" {
-			limits = append(limits, note)
+		var better O
+		c := s.consult(ctx, q.agent, q.asked, &better, func() dropped { return q.check(&better, out, controls) })
+		steps = append(steps, c.step)
+		run.Tokens = c.tokens
+		if c.note != "" {
+			limits = append(limits, c.note)
+		} else {
+			P(&better).Mark().Limitations = P(out).Mark().Limitations
+			out, run.Model, run.PromptVersion = &better, c.model, c.prompt
 		}
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -73,7 +75,7 @@ func analyse[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller,
 			}
 		}
 		proposed := api.AgentOutput{AgentRunID: made.ID, Summary: "An answer, to be judged by a person.", Proposals: []map[string]any{kept(out)},
-			Limitations: append(limits, "It knows no more than the text it was given.")}
+			Limitations: append(append(limits, mark.Limitations...), "It knows no more than the text it was given.")}
 		api.NeverNull(&proposed)
 		return errors.Join(store.AgentOutputs.Insert(tx, by.OrganizationID, &store.AgentOutput{AgentOutput: proposed, OrganizationID: by.OrganizationID}),
 			store.AgentRuns.Insert(tx, by.OrganizationID, &made),

@@ -10,7 +10,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/scf-service/service/analysis"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/model"
 )
@@ -40,50 +39,58 @@ func (d *dropped) tooMuch() bool { return d.gone >= 3 && d.gone*2 > d.said }
 // maxData bounds what a model is asked to read, in bytes.
 const maxData = 96 << 10
 
-// askModel asks the model in use. Its answer is checked against the schema, then against
-// the facts; a nil answer means that the rules' stands, and the note says why.
-func askModel[O any](ctx context.Context, s *Service, q question[O], rules *O, controls analysis.Controls, run *api.AgentRun) (*O, api.AgentStep, string) {
+// consulted is what a model was asked and came to: the step of the run, and where its
+// answer stands, who gave it to which prompt.
+type consulted struct {
+	step          api.AgentStep
+	model, prompt string // empty where it could not answer
+	tokens        api.Tokens
+	note          string // why the rules' answer stands, for the run's limitations
+}
+
+// consult asks the model in use. Its answer is checked against the schema, then by check
+// against the facts; where it does not stand, the note says why.
+func (s *Service) consult(ctx context.Context, agent string, asked, answer any, check func() dropped) (c consulted) {
 	began := s.Clock()
-	step := api.AgentStep{Kind: "model", Name: s.Model.Name(), Input: map[string]any{}, Output: map[string]any{}}
-	out, err := func() (*O, error) {
-		p, err := promptOf(q.agent)
+	c.step = api.AgentStep{Kind: "model", Name: s.Model.Name(), Input: map[string]any{}, Output: map[string]any{}}
+	err := func() error {
+		p, err := promptOf(agent)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		data, err := asData(q.asked)
+		r, err := p.ask(asked)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		step.Input = map[string]any{"prompt_version": p.version, "input": kept(q.asked), "max_tokens": p.maxTokens}
-		if len(data) > maxData {
-			return nil, fmt.Errorf("%w: %d bytes", model.ErrContext, len(data))
+		c.step.Input = map[string]any{"prompt_version": p.version, "input": kept(asked), "max_tokens": p.maxTokens}
+		if len(r.User) > maxData {
+			return fmt.Errorf("%w: %d bytes", model.ErrContext, len(r.User))
 		}
-		a, err := s.Model.Chat(ctx, model.Request{System: p.system, User: data, Schema: p.schema, MaxTokens: p.maxTokens})
-		run.Tokens = api.Tokens{Prompt: a.Prompt, Completion: a.Completion}
-		step.Output["tokens"] = kept(run.Tokens)
+		a, err := s.Model.Chat(ctx, r)
+		c.tokens = api.Tokens{Prompt: a.Prompt, Completion: a.Completion}
+		c.step.Output["tokens"] = kept(c.tokens)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		step.Output["text"] = shortened(a.Text, 0)
-		var got O
-		if err := p.decode(a.Text, &got); err != nil {
-			return nil, err
+		c.step.Output["text"] = shortened(a.Text, 0)
+		if err := p.decode(a.Text, answer); err != nil {
+			return err
 		}
-		api.NeverNull(&got)
-		d := q.check(&got, rules, controls)
-		step.Output["claims"], step.Output["dropped"], step.Output["why"] = d.said, d.gone, d.why
+		api.NeverNull(answer)
+		d := check()
+		c.step.Output["claims"], c.step.Output["dropped"], c.step.Output["why"] = d.said, d.gone, d.why
 		if d.tooMuch() {
-			return nil, fmt.Errorf("%d of %d things it said do not stand in the text: %s", d.gone, d.said, strings.Join(d.why, "; "))
+			return fmt.Errorf("%d of %d things it said do not stand in the text: %s", d.gone, d.said, strings.Join(d.why, "; "))
 		}
-		run.Model, run.PromptVersion = a.Model, p.version
-		return &got, nil
+		c.model, c.prompt = a.Model, p.version
+		return nil
 	}()
-	step.DurationMS = s.Clock().Sub(began).Milliseconds()
+	c.step.DurationMS = s.Clock().Sub(began).Milliseconds()
 	if err != nil {
-		step.Output["error"] = err.Error()
-		return nil, step, "The rules answered, since the model " + s.Model.Name() + " could not: " + reasonOf(err) + "."
+		c.step.Output["error"] = err.Error()
+		c.note = "The rules answered, since the model " + s.Model.Name() + " could not: " + reasonOf(err) + "."
 	}
-	return out, step, ""
+	return c
 }
 
 func reasonOf(err error) string {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func checkEvidence(requirement, description string) func(m, r *api.EvidenceEvalu
 		kept := []string{}
 		for _, e := range m.MissingElements {
 			d.said++
-			if !shares(e, requirement) {
+			if !shares(e, requirement) && (figures.FindString(e) == "" || len(invented(e, requirement)) > 0) {
 				d.add("the missing element %q is not asked for", e)
 				continue
 			}
@@ -209,17 +210,35 @@ func harmless(d *dropped, lines []string) []string {
 	return out
 }
 
-func checkRemediation(_ map[string]any, architecture string) func(m, r *api.RemediationPlan, _ analysis.Controls) dropped {
+// destroys finds commands that take something away. A plan may ask people to delete; what
+// they would paste into a shell doesn't.
+var destroys = regexp.MustCompile(`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`)
+
+// checkRemediation lets a model add to the plan of the rules. What it adds has to do with
+// the gap or the platforms; nothing of theirs goes.
+func checkRemediation(gap map[string]any, architecture string) func(m, r *api.RemediationPlan, _ analysis.Controls) dropped {
 	return func(m, r *api.RemediationPlan, _ analysis.Controls) (d dropped) {
-		m.SprintActionItems = harmless(&d, m.SprintActionItems)
-		m.DevopsCommandsSuggested = harmless(&d, m.DevopsCommandsSuggested)
-		if strings.TrimSpace(architecture) == "" && len(m.DevopsCommandsSuggested) > 0 {
-			d.add("it suggests commands for platforms that nobody named")
-			m.DevopsCommandsSuggested = []string{}
+		about := fmt.Sprint(gap["missing_elements"], " ", gap["auditor_notes"], " ", architecture)
+		add := func(what string, to, lines []string, fits func(string) bool) []string {
+			to = slices.Clone(to)
+			for _, l := range harmless(&d, lines) {
+				switch {
+				case !fits(l):
+					d.add("the %s %q has nothing to do with the gap", what, l)
+				case !slices.ContainsFunc(to, func(x string) bool { return fold(x) == fold(l) }):
+					to = append(to, l)
+				}
+			}
+			return to
 		}
-		if len(m.SprintActionItems) == 0 {
-			m.SprintActionItems = r.SprintActionItems
+		if analysis.Orders(about) > 0 {
+			m.SprintActionItems, m.DevopsCommandsSuggested = nil, nil
+			m.PriorityLevel, m.EstimatedEffort = r.PriorityLevel, r.EstimatedEffort
 		}
+		m.SprintActionItems = add("action", r.SprintActionItems, m.SprintActionItems, func(l string) bool { return shares(l, about) })
+		m.DevopsCommandsSuggested = add("command", r.DevopsCommandsSuggested, m.DevopsCommandsSuggested, func(l string) bool {
+			return strings.TrimSpace(architecture) != "" && !destroys.MatchString(l)
+		})
 		m.PriorityLevel = worse(levels, m.PriorityLevel, r.PriorityLevel)
 		if strings.TrimSpace(m.EstimatedEffort) == "" {
 			m.EstimatedEffort = r.EstimatedEffort

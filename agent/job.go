@@ -37,20 +37,25 @@ func use[O any](ctx context.Context, j *job, name string, input map[string]any, 
 	}
 	began := j.s.Clock()
 	got, err := tool()
-	step := api.AgentStep{Index: j.steps, Kind: "tool", Name: name, Input: kept(input), DurationMS: j.s.Clock().Sub(began).Milliseconds()}
+	step := api.AgentStep{Kind: "tool", Name: name, Input: kept(input), DurationMS: j.s.Clock().Sub(began).Milliseconds()}
 	if err != nil {
 		step.Output = map[string]any{"error": said(err)}
 	} else {
 		step.Output = kept(tells(got))
 	}
-	j.steps++
-	keep := j.s.DB.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		return store.AgentSteps.Put(tx, j.by.OrganizationID, &store.AgentStep{AgentStep: step, OrganizationID: j.by.OrganizationID, AgentRunID: j.run})
-	})
-	if err == nil {
+	if keep := j.keep(ctx, step); err == nil {
 		err = keep
 	}
 	return got, err
+}
+
+// keep writes the next step of the run, also where the run was stopped meanwhile.
+func (j *job) keep(ctx context.Context, step api.AgentStep) error {
+	step.Index = j.steps
+	j.steps++
+	return j.s.DB.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return store.AgentSteps.Put(tx, j.by.OrganizationID, &store.AgentStep{AgentStep: step, OrganizationID: j.by.OrganizationID, AgentRunID: j.run})
+	})
 }
 
 // on is the input of tools that work on the run's assessment.

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/scf-service/service/model"
 )
 
 // Prompts are files with a version, each with the schema of its answer. A run records
@@ -49,7 +53,11 @@ func promptOf(agent string) (*prompt, error) {
 		}
 	}
 	p.system = strings.TrimSpace(body)
-	if p.schema, err = prompts.ReadFile("prompts/" + agent + ".schema.json"); err != nil {
+	p.schema, err = prompts.ReadFile("prompts/" + agent + ".schema.json")
+	if errors.Is(err, fs.ErrNotExist) { // the pipeline's agents all advise in one form
+		p.schema, err = prompts.ReadFile("prompts/advice.schema.json")
+	}
+	if err != nil {
 		return nil, err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(p.schema))
@@ -62,6 +70,12 @@ func promptOf(agent string) (*prompt, error) {
 	}
 	p.compiled, err = c.Compile(agent)
 	return p, err
+}
+
+// ask is the question to a model about data.
+func (p *prompt) ask(data any) (model.Request, error) {
+	text, err := asData(data)
+	return model.Request{System: p.system, User: text, Schema: p.schema, MaxTokens: p.maxTokens}, err
 }
 
 // asData is the question as a model gets it: the data between two lines that the data

@@ -154,6 +154,9 @@ func (s *Service) do(ctx context.Context, by api.Caller, run api.AgentRun, a *pi
 	if err == nil {
 		err = j.safely(func() error { return a.work(ctx, j) })
 	}
+	if err == nil && s.Model != nil {
+		err = j.safely(func() error { return j.advise(ctx, a) })
+	}
 	if ctx.Err() != nil && err != nil {
 		err = errors.New("it was stopped before it was done; start it again")
 	}

@@ -3,7 +3,6 @@ package analysis
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
@@ -12,7 +11,7 @@ import (
 // measure lowers the risk of a processing.
 type measure struct {
 	name string
-	what *regexp.Regexp
+	what *pattern
 	by   float64
 	ask  string // what to ask for where it is missing
 	code string // the control that stands for it
@@ -99,6 +98,13 @@ func DPIA(_ context.Context, description string, ropa map[string]any, controls C
 	out.Justification = fmt.Sprintf("Risk before measures %.1f (%s), eased by %.1f, so %.1f remains: %s.", inherent, orNone(sorted(marks)), min(eased, 0.75*inherent), residual, out.ResidualRiskLevel)
 	if len(stop) > 0 {
 		out.Justification += " It cannot go on as described: " + strings.Join(stop, ", ") + "."
+	}
+	if notRead(&out.Limitations, &signs, description) {
+		out.IsApprovedTechnically = false
+		if out.ResidualRiskLevel == "low" {
+			out.ResidualRiskLevel = "medium"
+		}
+		out.Justification += " " + Unread
 	}
 	out.Justification += " A draft by rules; the controller decides, with the advice of the data protection officer."
 	return out, signs

@@ -3,6 +3,7 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,9 +34,9 @@ type span struct {
 var (
 	conjunction = regexp.MustCompile(`(?i),\s+(?:and\s+)?|;\s+|\s+and\s+`)
 	participle  = regexp.MustCompile(`(?i)^(?:(?:are|is|be|have|has|lock|checked|names?|run|retained)\b|\w+(?:ed|en|ised|ized)\b)`)
-	figure      = regexp.MustCompile(`(?i)\b(\d+(?:[.,]\d+)?)\s*(minutes?|hours?|days?|weeks?|months?|years?|characters?)\b`)
-	lengthOf    = regexp.MustCompile(`(?i)password\s*_?length\D{0,12}(\d+)`)
-	each        = regexp.MustCompile(`(?i)\b(daily|nightly|weekly|monthly|quarterly|annual(?:ly)?|yearly|(?:each|every|per|once a) (?:day|night|week|month|quarter|year|six months))\b`)
+	figure      = compile(`(?i)\b(\d+(?:[.,]\d+)?)\s*(minutes?|hours?|days?|weeks?|months?|years?|characters?)\b`)
+	lengthOf    = compile(`(?i)password\s*_?length\D{0,12}(\d+)`)
+	each        = compile(`(?i)\b(daily|nightly|weekly|monthly|quarterly|annual(?:ly)?|yearly|(?:each|every|per|once a) (?:day|night|week|month|quarter|year|six months))\b`)
 	of          = regexp.MustCompile(`\b(\d+) of (\d+)\b`)
 )
 
@@ -78,8 +79,14 @@ var (
 	noFigure = regexp.MustCompile(`^\d+$`)
 )
 
-func termsOf(s string) []string {
+func termsOf(s string) []string { return lexer{}.terms(s) }
+
+// lexer remembers what each word counts as; "" for those that say nothing.
+type lexer map[string]string
+
+func (l lexer) terms(s string) []string {
 	var out []string
+	seen := map[string]bool{}
 	s = camel.ReplaceAllString(s, "$1 $2")
 	for _, w := range wordOf.FindAllString(s, -1) {
 		parts := []string{w}
@@ -87,16 +94,81 @@ func termsOf(s string) []string {
 			parts = append(parts, strings.Split(w, "-")...)
 		}
 		for _, p := range parts {
-			if fillers.MatchString(p) || noFigure.MatchString(p) || figureUnit(p) || each.MatchString(p) || p == "" {
-				continue
+			k, known := l[p]
+			if !known {
+				k = termOf(p)
+				l[p] = k
 			}
-			k := stem(p)
-			if s, ok := same()[k]; ok {
-				k = s
-			}
-			if !slices.Contains(out, k) {
+			if k != "" && !seen[k] {
+				seen[k] = true
 				out = append(out, k)
 			}
+		}
+	}
+	return out
+}
+
+func termOf(p string) string {
+	if p == "" || fillers.MatchString(p) || noFigure.MatchString(p) || figureUnit(p) || each.MatchString(p) {
+		return ""
+	}
+	k := stem(p)
+	if s, ok := same()[k]; ok {
+		k = s
+	}
+	return k
+}
+
+// setOf is terms to be looked up.
+func setOf(terms []string) map[string]bool {
+	out := make(map[string]bool, len(terms))
+	for _, t := range terms {
+		out[t] = true
+	}
+	return out
+}
+
+// said is a description made ready to be looked through for many elements.
+type said struct {
+	whole   string
+	all     map[string]bool
+	clauses []clause
+	rate    float64
+	spans   []*span
+	parts   bool // it tells "3 of 4"
+	length  float64
+	lengths bool // it tells how long passwords are, in length
+}
+
+type clause struct {
+	text string
+	// here are its terms, wide those of the one before it too: a subject is named once.
+	here, wide              map[string]bool
+	announced, open, denies bool
+}
+
+func prepare(t text) *said {
+	l := lexer{}
+	out := &said{whole: t.whole, all: setOf(l.terms(t.whole)), rate: rate(t.whole), parts: of.MatchString(t.whole)}
+	for i, c := range t.clauses {
+		one := clause{text: c, here: setOf(l.terms(c)), announced: announce.MatchString(c), open: blank.MatchString(c),
+			denies: negation.MatchString(c) && !harmless.MatchString(c)}
+		one.wide = one.here
+		if i > 0 {
+			one.wide = maps.Clone(out.clauses[i-1].here)
+			maps.Copy(one.wide, one.here)
+		}
+		out.clauses = append(out.clauses, one)
+	}
+	for _, m := range figure.FindAllString(t.whole, -1) {
+		if s := spanOf(m, m); s != nil {
+			out.spans = append(out.spans, s)
+		}
+	}
+	if m := lengthOf.FindStringSubmatch(t.whole); m != nil {
+		out.lengths = true
+		if n, err := strconv.ParseFloat(m[1], 64); err == nil {
+			out.length = n
 		}
 	}
 	return out
@@ -131,7 +203,9 @@ func elements(requirement string) []element {
 	return out
 }
 
-var verbOf = regexp.MustCompile(`(?i)\b(?:is|are|has|have|must|run|exists?|sign|lose|lock|defines?|complete)\b`)
+var atLeast = re(`at least|minimum|retain|kept|keep|retention`)
+
+var verbOf = compile(`(?i)\b(?:is|are|has|have|must|run|exists?|sign|lose|lock|defines?|complete)\b`)
 
 // subjectOf is what stands before the verb of the first part.
 func subjectOf(parts []string) string {
@@ -151,7 +225,7 @@ func spanOf(s, beside string) *span {
 			return nil
 		}
 		unit := strings.TrimSuffix(strings.ToLower(m[2]), "s")
-		least := regexp.MustCompile(`(?i)at least|minimum|retain|kept|keep|retention`).MatchString(beside) || unit == "character"
+		least := atLeast.MatchString(beside) || unit == "character"
 		if h, ok := inHours[unit]; ok {
 			return &span{n * h, "hour", least}
 		}
@@ -180,6 +254,7 @@ func Evidence(_ context.Context, requirement, description string) (*api.Evidence
 	out := &api.EvidenceEvaluation{Analysed: answered()}
 	asked := elements(requirement)
 	t := read(description)
+	ready := prepare(t)
 	for _, o := range t.orders {
 		signs.add("order", o, "it tells the reader what to answer and is not evidence")
 	}
@@ -190,7 +265,7 @@ func Evidence(_ context.Context, requirement, description string) (*api.Evidence
 		if e.terse {
 			full.terms = append(slices.Clone(asked[0].terms[:min(len(asked[0].terms), 2)]), e.terms...)
 		}
-		v := weigh(full, e, t)
+		v := weigh(full, e, ready)
 		shares += v.share
 		if v.met {
 			met++
@@ -202,6 +277,12 @@ func Evidence(_ context.Context, requirement, description string) (*api.Evidence
 	}
 	out.MissingElements = list(out.MissingElements)
 	out.IsCompliant = len(asked) > 0 && met == len(asked)
+	if notRead(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
+		out.IsCompliant, met = false, 0
+		for _, e := range asked { // a denial would not have been seen
+			out.MissingElements = append(out.MissingElements, e.text+" (the rules don't read this language)")
+		}
+	}
 	n := float64(max(1, len(asked)))
 	switch {
 	case out.IsCompliant:
@@ -232,36 +313,31 @@ const enough = 0.6 // of an element's terms
 // weigh looks for an element in the clauses of a text: the sentence has to hold most of
 // its terms, and must not deny, announce or leave blank. Words of the whole text help a
 // clause, for a subject is named once.
-func weigh(full, own element, t text) weighed {
+func weigh(full, own element, t *said) weighed {
 	if len(own.terms) == 0 && own.span == nil {
 		return weighed{met: true, share: 1}
 	}
-	all := termsOf(t.whole)
 	best := weighed{why: "nothing in the evidence says it"}
 	var no, plan, gap string
 	near := 0.0
-	for i, c := range t.clauses {
-		window := c
-		if i > 0 {
-			window = t.clauses[i-1] + " , " + c
-		}
-		here, wide := termsOf(c), termsOf(window)
+	negated := negation.MatchString(own.text) || strings.Contains(strings.ToLower(own.text), "denied")
+	for _, c := range t.clauses {
 		have, direct := 0.0, 0
 		for _, term := range full.terms {
 			switch {
-			case slices.Contains(here, term):
+			case c.here[term]:
 				have++
 				direct++
-			case slices.Contains(wide, term):
+			case c.wide[term]:
 				have += 0.9
-			case slices.Contains(all, term):
+			case t.all[term]:
 				have += 0.6
 			}
 		}
 		share := have / float64(max(1, len(full.terms)))
 		hits := 0
 		for _, term := range own.terms {
-			if slices.Contains(here, term) {
+			if c.here[term] {
 				hits++
 			}
 		}
@@ -270,22 +346,22 @@ func weigh(full, own element, t text) weighed {
 		}
 		near = max(near, share)
 		switch {
-		case announce.MatchString(c):
+		case c.announced:
 			if share >= 0.4 {
-				plan = c
+				plan = c.text
 			}
 			continue
-		case blank.MatchString(c):
-			gap = c
+		case c.open:
+			gap = c.text
 			continue
-		case negation.MatchString(c) && !negation.MatchString(own.text) && !strings.Contains(strings.ToLower(own.text), "denied") && !harmless.MatchString(c):
+		case c.denies && !negated:
 			if share >= 0.4 {
-				no = c
+				no = c.text
 			}
 			continue
 		}
-		if share > best.share && share >= enough && direct > 0 && ownSaid(own, here, wide) {
-			best = weighed{met: true, share: min(1, share), quote: c}
+		if share > best.share && share >= enough && direct > 0 && ownSaid(own, c) {
+			best = weighed{met: true, share: min(1, share), quote: c.text}
 		}
 	}
 	if no != "" && (!best.met || best.share < 0.95) {
@@ -302,23 +378,23 @@ func weigh(full, own element, t text) weighed {
 		}
 		return best
 	}
-	if why := figuresDiffer(own, t.whole); why != "" {
+	if why := figuresDiffer(own, t); why != "" {
 		return weighed{share: best.share / 2, why: why}
 	}
 	return best
 }
 
 // ownSaid: of a part that borrows its subject, the words of its own have to be there.
-func ownSaid(own element, here, wide []string) bool {
+func ownSaid(own element, c clause) bool {
 	if !own.terse {
 		return true
 	}
 	said := 0.0
 	for _, term := range own.terms {
 		switch {
-		case slices.Contains(here, term):
+		case c.here[term]:
 			said++
-		case slices.Contains(wide, term):
+		case c.wide[term]:
 			said += 0.9
 		}
 	}
@@ -326,13 +402,12 @@ func ownSaid(own element, here, wide []string) bool {
 }
 
 // harmless negations say that a thing is complete, not that it is absent.
-var harmless = regexp.MustCompile(`(?i)\bwithout (?:it|exception|fail)\b|\bno exceptions?\b|\bnot one\b|\bnone (?:open|overdue|outstanding)\b|\b0 (?:open|overdue)\b`)
+var harmless = compile(`(?i)\bwithout (?:it|exception|fail)\b|\bno exceptions?\b|\bnot one\b|\bnone (?:open|overdue|outstanding)\b|\b0 (?:open|overdue)\b`)
 
 // figuresDiffer compares spans and rhythms of what is asked for with those of the evidence.
-func figuresDiffer(e element, s string) string {
+func figuresDiffer(e element, t *said) string {
 	if asked := rate(e.text); asked > 0 {
-		got := rate(s)
-		if got > 0 && got < asked && !of.MatchString(s) {
+		if t.rate > 0 && t.rate < asked && !t.parts {
 			return "the evidence names a longer interval than is asked for"
 		}
 	}
@@ -341,9 +416,8 @@ func figuresDiffer(e element, s string) string {
 		return ""
 	}
 	var seen bool
-	for _, m := range figure.FindAllString(s, -1) {
-		got := spanOf(m, m)
-		if got == nil || got.unit != want.unit {
+	for _, got := range t.spans {
+		if got.unit != want.unit {
 			continue
 		}
 		seen = true
@@ -351,9 +425,9 @@ func figuresDiffer(e element, s string) string {
 			return ""
 		}
 	}
-	if m := lengthOf.FindStringSubmatch(s); m != nil && want.unit == "character" {
+	if t.lengths && want.unit == "character" {
 		seen = true
-		if n, err := strconv.ParseFloat(m[1], 64); err == nil && n >= want.n {
+		if t.length >= want.n {
 			return ""
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,12 +17,10 @@ var severities = []string{"low", "medium", "high", "critical"}
 // attack is a sign of an incident in one line, and how grave it is: tried, and done.
 type attack struct {
 	vector      string
-	what        *regexp.Regexp
-	tried, done int            // places in severities
-	proof       *regexp.Regexp // in the same line: it went through; nil: the sign itself is the proof
+	what        *pattern
+	tried, done int      // places in severities
+	proof       *pattern // in the same line: it went through; nil: the sign itself is the proof
 }
-
-func re(s string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + s) }
 
 var wentThrough = re(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
 
@@ -48,7 +45,7 @@ var (
 	failedLogin  = re(`failed password|authentication fail|eventid=4625|login failed|failed login|invalid credentials|access denied for user|logon failure`)
 	goodLogin    = re(`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`)
 	loginUser    = re(`(?:invalid user |for user '?|for |targetusername=|user=)([a-z0-9_.\\-]+)`)
-	address      = regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
+	address      = compile(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
 	contained    = re(`action=(?:quarantined|blocked|cleaned)|verdict=(?:quarantined|blocked|clean)|\bblocked\b|none delivered`)
 	testFile     = re(`eicar`)
 	authorised   = re(`authori[sz]ed.{0,40}(?:scan|test|pentest).{0,80}\bchg-?\d+`)

@@ -3,7 +3,6 @@ package analysis
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
@@ -12,7 +11,7 @@ import (
 // remedy closes one kind of gap.
 type remedy struct {
 	name    string
-	what    *regexp.Regexp
+	what    *pattern
 	weight  int // 1 paper, 2 process, 3 protection, 4 open to the world
 	days    int
 	actions []string

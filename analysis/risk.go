@@ -3,7 +3,6 @@ package analysis
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // factor moves the urgency of a risk, once, wherever its words stand.
 type factor struct {
 	name string
-	what *regexp.Regexp
+	what *pattern
 	by   float64
 }
 
@@ -84,9 +83,13 @@ func Risk(_ context.Context, description, category, business string) (*api.RiskT
 	if !slices.ContainsFunc(because, func(b string) bool { return pressing[b] }) {
 		urgency = min(urgency, criticalFrom-1)
 	}
+	answer := answered()
+	if notRead(&answer.Limitations, &signs, description, business) {
+		urgency = max(urgency, 34)
+	}
 	urgency = bounded(urgency, 3, 99)
 	band := Band(urgency)
-	out := &api.RiskTranslation{Analysed: answered(), UrgencyMetric: urgency,
+	out := &api.RiskTranslation{Analysed: answer, UrgencyMetric: urgency,
 		ExecutiveSummary:         summary(d, category, band, because),
 		FinancialImpactEstimate:  financial(b, d, band, &signs),
 		RegulatoryImpact:         regulatory(all, category, &signs),
@@ -128,7 +131,7 @@ func financial(b, d text, band string, signs *Signs) string {
 }
 
 var laws = []struct {
-	what *regexp.Regexp
+	what *pattern
 	says string
 }{
 	{re(`personal data|customer data|patients?|health data|data subject|employees?|subscribers|cookie|privacy notice|leads|users\b|customers\b`), "Data protection law (GDPR where people in the EU are concerned): a breach is notified within 72 hours where it puts people at risk"},

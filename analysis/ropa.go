@@ -13,7 +13,7 @@ import (
 // criterion is a mark of risky processing, as the supervisory authorities list them.
 type criterion struct {
 	name string
-	what *regexp.Regexp
+	what *pattern
 }
 
 var (
@@ -32,7 +32,7 @@ var risky = []criterion{special, children, watched, scoring, decided, large, nov
 
 type basis struct {
 	name string
-	what *regexp.Regexp
+	what *pattern
 	by   float64
 }
 
@@ -48,7 +48,7 @@ var bases = []basis{
 // demands are the controls that follow from a mark of the processing.
 var demands = []struct {
 	code string
-	when *regexp.Regexp // nil: always
+	when *pattern // nil: always
 	why  string
 }{
 	{"PRI-14", nil, "every processing stands in the record of processing"},
@@ -87,6 +87,9 @@ func RoPA(_ context.Context, description string, controls Controls) (*api.RoPAAn
 		out.SuggestedRiskLevel = "medium"
 	default:
 		out.SuggestedRiskLevel = "low"
+	}
+	if notRead(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
+		out.SuggestedRiskLevel = "medium"
 	}
 	out.IsDPIARequired = points >= 2 || marks[decided.name] || marks[special.name] && !membershipOnly(t)
 	if out.IsDPIARequired {

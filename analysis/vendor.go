@@ -12,7 +12,7 @@ import (
 // term is one of the things that a processor's contract has to say (GDPR art. 28).
 type term struct {
 	name string
-	what *regexp.Regexp
+	what *pattern
 	lack string
 }
 
@@ -55,6 +55,7 @@ func Vendor(_ context.Context, vendor, contract string) (*api.VendorScan, Signs)
 	var signs Signs
 	t := read(contract)
 	out := &api.VendorScan{Analysed: answered(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
+	notRead(&out.Limitations, &signs, contract)
 	for _, o := range t.orders {
 		signs.add("order", o, "it tells the reader what to answer and is no term of the contract")
 	}

@@ -123,12 +123,7 @@ func (a *app) showRun(ctx context.Context, r *api.AgentRun) error {
 			title string
 			lines []string
 		}{{"Proposals", proposals(o.Proposals)}, {"Assumptions", o.Assumptions}, {"Limitations", o.Limitations}} {
-			if len(l.lines) > 0 {
-				p.Title("%s", l.title)
-			}
-			for _, line := range l.lines {
-				p.Item(0, "%s", line)
-			}
+			section(p, l.title, l.lines)
 		}
 	})
 }
@@ -143,7 +138,7 @@ func proposals(of []map[string]any) []string {
 			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(of)-i))
 		}
 		words := []string{plain(fmt.Sprint(m["kind"]))}
-		for _, key := range []string{"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct", "condition", "corrective_action", "reason", "rationale", "title"} {
+		for _, key := range []string{"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct", "condition", "corrective_action", "reason", "rationale", "title", "about", "text", "quote"} {
 			if v, ok := m[key]; ok && v != "" {
 				words = append(words, fmt.Sprint(v))
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/cli/lines"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/engine/api"
 )
@@ -113,13 +114,28 @@ func bodyOf(fields []field, values []string) ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// plainly is an error of decoding without the words of the language it was written in.
+func plainly(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &kind):
+		return err
+	case kind.Field == "":
+		return fmt.Errorf("a JSON object is asked for, not %s", kind.Value)
+	}
+	return fmt.Errorf("%s can't be %s", kind.Field, kind.Value)
+}
+
 // asked decodes a body, strictly, and asks.
 func asked[I, O any](ctx context.Context, a *app, op api.Op[I, O], line []byte, body func(*I) any) (*O, error) {
 	var in I
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(body(&in)); err != nil {
-		return nil, usage("it is no body of %s: %w", op.ID, err)
+		return nil, usage("it is no body of %s: %w", op.ID, plainly(err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, usage("it is no body of %s: there is more behind it", op.ID)
 	}
 	return call(ctx, a, op, &in)
 }
@@ -158,18 +174,22 @@ func (a *app) analyzeBatch(ctx context.Context, path string, ask func(context.Co
 		defer f.Close()
 		from = f
 	}
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, 2*maxAsked)
+	in := bufio.NewReaderSize(from, 64<<10)
 	to := json.NewEncoder(a.Stdout)
 	to.SetEscapeHTML(false)
 	n, failed := 0, 0
-	for lines.Scan() {
-		n++
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
+	for end := false; !end; {
+		line, long, err := lines.Next(in, 2*maxAsked)
+		if end = errors.Is(err, io.EOF); err != nil && !end {
+			return stopped("%s can't be read: %w", path, reason(err))
+		}
+		if n++; len(line) == 0 && !long {
 			continue
 		}
-		out, err := ask(ctx, line)
+		var out any
+		if err = fmt.Errorf("the line is longer than %s", size(2*maxAsked)); !long {
+			out, err = ask(ctx, line)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -181,14 +201,8 @@ func (a *app) analyzeBatch(ctx context.Context, path string, ask func(context.Co
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			return usage("line %d of %s is too long", n+1, path)
-		}
-		return stopped("%s can't be read: %w", path, reason(err))
-	}
 	if failed > 0 {
-		return stopped("%s of %d could not be answered", count(failed, "line", "lines"), n)
+		return stopped("%s could not be answered", count(failed, "line", "lines"))
 	}
 	return nil
 }

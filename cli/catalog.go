@@ -172,15 +172,6 @@ func controlPage(p *print.Page, c *api.Control, names map[string]string) {
 	p.Fields(print.Field{Name: "question", Value: orEmpty(c.Question)}, print.Field{Name: "domain", Value: c.DomainCode}, print.Field{Name: "weight", Value: weight},
 		print.Field{Name: "applies to", Value: strings.Join(c.Applicability, ", ")}, print.Field{Name: "function", Value: orEmpty(c.CSFFunction)}, print.Field{Name: "cadence", Value: orEmpty(c.Cadence)},
 		print.Field{Name: "only where", Value: strings.Join(c.Traits, ", ")}, print.Field{Name: "tags", Value: strings.Join(c.Tags, ", ")}, print.Field{Name: "id", Value: c.ID})
-	section := func(title string, lines []string) {
-		if len(lines) == 0 {
-			return
-		}
-		p.Title("%s", title)
-		for _, l := range lines {
-			p.Item(0, "%s", l)
-		}
-	}
 	var objectives, requests, levels []string
 	for _, o := range c.AssessmentObjectives {
 		objectives = append(objectives, joinWords(o.Code, o.Text))
@@ -191,11 +182,22 @@ func controlPage(p *print.Page, c *api.Control, names map[string]string) {
 	for _, l := range sorted(c.Maturity) {
 		levels = append(levels, l+": "+c.Maturity[l])
 	}
-	section("What is looked at", objectives)
-	section("Evidence to ask for", requests)
-	section("Maturity", levels)
-	section("Risks", named(c.Risks, names))
-	section("Threats", named(c.Threats, names))
+	section(p, "What is looked at", objectives)
+	section(p, "Evidence to ask for", requests)
+	section(p, "Maturity", levels)
+	section(p, "Risks", named(c.Risks, names))
+	section(p, "Threats", named(c.Threats, names))
+}
+
+// section is a title with its lines; nothing where there are none.
+func section(p *print.Page, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.Title("%s", title)
+	for _, l := range lines {
+		p.Item(0, "%s", l)
+	}
 }
 
 func (a *app) catalogImport() *cobra.Command {

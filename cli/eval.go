@@ -100,6 +100,31 @@ With --out it also writes what the search found, 100 passages a query.`,
 	return cmd
 }
 
+// isFolder refuses what is no folder that can be read.
+func isFolder(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return stopped("the folder %s can't be read: %w", path, reason(err))
+	case !info.IsDir():
+		return stopped("%s is no folder", path)
+	}
+	return nil
+}
+
+// stages begins to tell of work that goes on in stages.
+func (a *app) stages(first string) func(what string, done, total int) {
+	a.progress.Start(first)
+	doing := ""
+	return func(what string, done, total int) {
+		if what != doing {
+			a.progress.Start(what)
+			doing = what
+		}
+		a.progress.Update("%s %d of %d", what, done, total)
+	}
+}
+
 func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
 	if o.Bench == "" {
 		return usage("name the folder of the benchmark with --bench DIR")
@@ -110,20 +135,10 @@ func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
 	if a.EvalRetrieval == nil {
 		return stopped("this build can't measure the search")
 	}
-	if info, err := os.Stat(o.Bench); err != nil {
-		return stopped("the folder %s can't be read: %w", o.Bench, reason(err))
-	} else if !info.IsDir() {
-		return stopped("%s is no folder", o.Bench)
+	if err := isFolder(o.Bench); err != nil {
+		return err
 	}
-	a.progress.Start("read the benchmark")
-	doing := ""
-	o.Progress = func(what string, done, total int) {
-		if what != doing {
-			a.progress.Start(what)
-			doing = what
-		}
-		a.progress.Update("%s %d of %d", what, done, total)
-	}
+	o.Progress = a.stages("read the benchmark")
 	o.EmbedderURL = a.flags.EmbedderURL
 	r, err := a.EvalRetrieval(ctx, o)
 	a.progress.Done("")

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,21 +109,11 @@ func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
 		return stopped("this build can't measure the judgement")
 	}
 	if o.Set != "" {
-		if info, err := os.Stat(o.Set); err != nil {
-			return stopped("the folder %s can't be read: %w", o.Set, reason(err))
-		} else if !info.IsDir() {
-			return stopped("%s is no folder", o.Set)
+		if err := isFolder(o.Set); err != nil {
+			return err
 		}
 	}
-	a.progress.Start("read the labels")
-	doing := ""
-	o.Progress = func(what string, done, total int) {
-		if what != doing {
-			a.progress.Start(what)
-			doing = what
-		}
-		a.progress.Update("%s %d of %d", what, done, total)
-	}
+	o.Progress = a.stages("read the labels")
 	r, err := a.EvalJudgement(ctx, o)
 	a.progress.Done("")
 	if err != nil {

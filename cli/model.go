@@ -26,7 +26,8 @@ func (a *app) modelCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "model", Short: "Choose what answers analyses: built-in rules, or a model of yours",
 		Long: `The seven analyses are answered by built-in rules, or by a model on your own network:
 ollama, or any server that speaks OpenAI's protocol. A model's answers are checked; it can
-be stricter than the rules, never more lenient. Where it is away, the rules answer.`,
+be stricter than the rules, never more lenient. Where it is away, the rules answer. The
+nine agents draft by rules, and have the model advise on what they drafted.`,
 		Example: "  service model use ollama/qwen3:8b\n  service model status"}, a.modelUse(), a.modelStatus())
 }
 

@@ -231,15 +231,6 @@ func named(codes []string, names map[string]string) []string {
 
 // controlDetails are what only an imported catalog has.
 func controlDetails(p *print.Page, c *api.Control) {
-	section := func(title string, lines []string) {
-		if len(lines) == 0 {
-			return
-		}
-		p.Title("%s", title)
-		for _, l := range lines {
-			p.Item(0, "%s", l)
-		}
-	}
 	var stand, solutions []string
 	for _, k := range c.CompensatingControls {
 		stand = append(stand, joinWords(k.ControlCode, orEmpty(k.Name))+colon(orEmpty(k.Justification)))
@@ -249,8 +240,8 @@ func controlDetails(p *print.Page, c *api.Control) {
 			solutions = append(solutions, plain(size)+": "+text)
 		}
 	}
-	section("What may stand in for it", stand)
-	section("Solutions, by size of company", solutions)
+	section(p, "What may stand in for it", stand)
+	section(p, "Solutions, by size of company", solutions)
 	var more []print.Field
 	for _, f := range []struct {
 		name string

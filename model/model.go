@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -85,6 +86,8 @@ type Model struct {
 	driver  driver
 	queue   chan struct{} // one place: who holds it is being answered
 	waiting chan struct{}
+	// resting: it took too long a moment ago.
+	resting atomic.Bool
 }
 
 type driver interface {
@@ -130,8 +133,15 @@ func New(o Options) (*Model, error) {
 // Name is the name it was made with.
 func (m *Model) Name() string { return m.name }
 
+// rest is how long a model that took too long is left in peace: a batch of questions
+// shall not wait out the time limit with each.
+const rest = 30 * time.Second
+
 // Chat asks the model, in its turn. The errors are those above, or ctx's.
 func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
+	if m.resting.Load() {
+		return Answer{}, fmt.Errorf("%w a moment ago; it is asked again in half a minute", ErrSlow)
+	}
 	select {
 	case m.waiting <- struct{}{}:
 		defer func() { <-m.waiting }()
@@ -159,7 +169,10 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 		}
 	}
 	if err != nil {
-		return Answer{}, m.reason(ctx, err)
+		if err = m.reason(ctx, err); errors.Is(err, ErrSlow) && m.resting.CompareAndSwap(false, true) {
+			time.AfterFunc(rest, func() { m.resting.Store(false) })
+		}
+		return Answer{}, err
 	}
 	if r.MaxTokens > 0 && a.Completion > r.MaxTokens {
 		return a, fmt.Errorf("%w: %d tokens, %d are allowed", ErrTooMuch, a.Completion, r.MaxTokens)

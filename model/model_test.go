@@ -74,6 +74,23 @@ func TestBadServers(t *testing.T) {
 			}
 		}, ErrTooMuch},
 		{"10 MB", "openai/q", openSays(strings.Repeat("x", 10<<20), 5), ErrTooMuch},
+		{"streams for ever", "openai/q", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprint(w, strings.Repeat(" ", 4096)); err != nil {
+					return
+				}
+			}
+		}, ErrTooMuch},
+		{"10 MB in a line", "ollama/q", ollamaSays(strings.Repeat("x", 10<<20), 5), ErrNonsense},
+		{"nested", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":`+strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)+"}")
+		}, ErrNonsense},
+		{"other types", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":{"content":{"a":1}},"done":"yes"}`)
+		}, ErrNonsense},
+		{"other types", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `{"choices":"none","usage":7}`)
+		}, ErrNonsense},
 		{"closes early", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintln(w, `{"message":{"content":"x"},"done":false}`)
 		}, ErrAway},
@@ -111,6 +128,28 @@ func TestAwayIsTriedAgain(t *testing.T) {
 	}, time.Minute)
 	if _, err := m.Chat(t.Context(), ask); err != nil || calls.Load() != 2 {
 		t.Errorf("%d calls, %v", calls.Load(), err)
+	}
+}
+
+// A model that took too long isn't waited for by the next who ask.
+func TestSlowModelsRest(t *testing.T) {
+	var calls atomic.Int32
+	gone := make(chan struct{})
+	m := made(t, "openai/q", func(_ http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		select {
+		case <-r.Context().Done():
+		case <-gone:
+		}
+	}, 50*time.Millisecond)
+	t.Cleanup(func() { close(gone) }) // before the server closes, which waits
+	for range 100 {
+		if _, err := m.Chat(t.Context(), ask); !errors.Is(err, ErrSlow) {
+			t.Fatal(err)
+		}
+	}
+	if calls.Load() != 1 {
+		t.Errorf("it was asked %d times", calls.Load())
 	}
 }
 

@@ -4,6 +4,8 @@ package api
 type Analysed struct {
 	Model      string `json:"model"`
 	AgentRunID string `json:"agent_run_id"`
+	// Limitations are what the answer could not take into account.
+	Limitations []string `json:"limitations" doc:"What the answer could not take into account; empty for most."`
 }
 
 // Mark is where an answer says what made it.
