@@ -102,7 +102,7 @@ func (a *app) reportCreate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
-	f.StringVar(&body.Format, "format", "", "html, md, json, xlsx, and csv for one deliverable; pdf, docx and oscal come later")
+	f.StringVar(&body.Format, "format", "", "html, pdf, xlsx, md, json, and csv for one deliverable; docx and oscal come later")
 	f.StringVar(&body.Title, "title", "", "its title")
 	f.StringVar(&out, "out", "", "save it to this file; - for stdout")
 	f.BoolVar(&force, "force", false, "overwrite the file")
@@ -307,7 +307,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "template", Keep: true}, {Title: "what it holds", Wrap: true}}, rows)
 				p.Blank()
-				p.Text("Formats: html, md, json and xlsx; csv for one deliverable. pdf, docx and oscal come later.")
+				p.Text("Formats: html, pdf, xlsx, md and json; csv for one deliverable. docx and oscal come later.")
 			})
 		},
 	}

@@ -7,6 +7,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/notify"
 	"github.com/scf-service/service/replay"
 	"github.com/scf-service/service/report/desk"
 	"github.com/scf-service/service/store"
@@ -39,10 +41,16 @@ type Options struct {
 	Embedder embed.Embedder
 	// OCR recognises the text of pictures; nil: they can't be read.
 	OCR parse.OCR
+	// ReportFont is a TrueType font for characters that the built-in ones of PDF reports lack; nil: none.
+	ReportFont func() ([]byte, error)
 	// LocalName and LocalEmail are the person whose machine it is.
 	LocalName, LocalEmail string
 	// Model answers the specialised analyses; nil: the built-in rules do.
 	Model agent.Model
+	// SealKey gives the key that secrets of webhooks are sealed with; WebhookNetworks are the
+	// private networks that they may reach.
+	SealKey         func() ([]byte, error)
+	WebhookNetworks []netip.Prefix
 	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -59,6 +67,7 @@ type Engine struct {
 	Agents      *agent.Service
 	Workflows   *workflow.Service
 	Archives    *archive.Service
+	Webhooks    *notify.Service
 
 	db      *store.DB
 	clock   func() time.Time
@@ -105,9 +114,10 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Assessments = assessment.New(assessment.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Reports are above assessments: the step that writes them comes in from here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteAll(ctx, by, id) }})
-	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Clock: o.Clock, Tool: "service " + o.Version})
+	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})
+	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Key: o.SealKey, Allowed: o.WebhookNetworks, Every: e.every, Agent: "service/" + o.Version})
 	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})
 	return e, nil
 }
@@ -122,6 +132,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.Evidence.Start(ctx); err != nil {
 		return err
 	}
+	e.Webhooks.Start(ctx)
 	return e.Workflows.Start(ctx)
 }
 
@@ -150,6 +161,7 @@ func (e *Engine) Close() error {
 	e.Agents.Close()
 	e.background.Wait()
 	e.Workflows.Close()
+	e.Webhooks.Close()
 	return e.Evidence.Close()
 }
 

@@ -48,8 +48,9 @@ func sources() map[string]*Source {
 func TestSupported(t *testing.T) {
 	for _, tc := range []struct{ template, format, want string }{
 		{Full, FormatHTML, ""}, {ExecutiveSummary, FormatJSON, ""}, {SoA, FormatCSV, ""}, {POAM, FormatMarkdown, ""},
-		{Full, FormatCSV, "html, json, md"}, {ExecutiveSummary, "pdf", "html, json, md"}, {GapAnalysis, FormatXLSX, ""}, {GapAnalysis, "txt", "html, json, md, csv"},
-		{Full, "", "choose one of"}, {FedRAMPPOAM, FormatXLSX, ""}, {FedRAMPPOAM, FormatHTML, "choose one of xlsx"}, {"none", FormatXLSX, "executive_summary, full, soa"}, {"", FormatHTML, "choose one of"},
+		{Full, FormatPDF, ""}, {GapAnalysis, FormatXLSX, ""}, {FedRAMPPOAM, FormatXLSX, ""},
+		{Full, FormatCSV, "html, pdf, json, md"}, {ExecutiveSummary, "rtf", "html, pdf, json, md"}, {GapAnalysis, "odt", "html, pdf, json, md, csv"},
+		{Full, "", "choose one of"}, {FedRAMPPOAM, FormatHTML, "choose one of xlsx"}, {"none", FormatXLSX, "executive_summary, full, soa"}, {"", FormatHTML, "choose one of"},
 	} {
 		err := Supported(tc.template, tc.format)
 		if tc.want == "" {
@@ -363,7 +364,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func BenchmarkWrite(b *testing.B) {
 	s := sample(1468)
-	for _, format := range []string{FormatHTML, FormatJSON, FormatMarkdown} {
+	for _, format := range []string{FormatHTML, FormatPDF, FormatJSON, FormatMarkdown} {
 		b.Run(format, func(b *testing.B) {
 			var n countingWriter
 			for b.Loop() {

@@ -24,6 +24,7 @@ const (
 // The formats that can be written.
 const (
 	FormatHTML     = "html"
+	FormatPDF      = "pdf"
 	FormatJSON     = "json"
 	FormatMarkdown = "md"
 	FormatCSV      = "csv"
@@ -44,6 +45,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false},
+		{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *view) error { return writePDF(w, v.document(), v.AsOf, v.font) }, false},
 		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
 		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
 		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},

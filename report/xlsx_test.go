@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func TestWorkbookIsSound(t *testing.T) {
 				dec := xml.NewDecoder(in)
 				for {
 					token, err := dec.Token()
-					if err == io.EOF {
+					if errors.Is(err, io.EOF) {
 						break
 					}
 					if err != nil {

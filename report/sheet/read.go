@@ -227,7 +227,7 @@ func (b *reader) walk(name string, data []byte, each func(t xml.Token) error) er
 			}
 		}
 		t, err := dec.RawToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if depth != 0 {
 				return refuse("its part %s is cut off", name)
 			}
