@@ -29,7 +29,7 @@ func (a *app) gap() *cobra.Command {
 severe that is and why, what is missing, and the passages it rests on. "Not
 evidenced" means that nothing was found, not that nothing is done.`,
 		Example: "  service gap list --severity high\n  service gap show BCD-11\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
-	}, append([]*cobra.Command{a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary()}, gapVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary(), gapSheet.importing(a)}, gapVersions.commands(a)...)...)
 }
 
 func (a *app) findings(ctx context.Context, version string, filter api.FindingFilter, l limits) (*api.List[api.Finding], error) {

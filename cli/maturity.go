@@ -28,7 +28,7 @@ func (a *app) maturity() *cobra.Command {
 		Long: `The maturity assessment rates each control from 0 (not performed) to 5 (continuously
 improving) by what the evidence shows, with the reasons and what the next level asks.`,
 		Example: "  service maturity summary\n  service maturity list --below-target\n  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity approve",
-	}, append([]*cobra.Command{a.maturityShow(), a.maturityExplain(), a.maturityList(), a.maturityEdit(), a.maturitySummary()}, maturityVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.maturityShow(), a.maturityExplain(), a.maturityList(), a.maturityEdit(), a.maturitySummary(), maturitySheet.importing(a)}, maturityVersions.commands(a)...)...)
 }
 
 func (a *app) scores(ctx context.Context, in api.MaturityScoresInput, l limits) (*api.List[api.MaturityScore], error) {

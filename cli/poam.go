@@ -31,7 +31,7 @@ func (a *app) poam() *cobra.Command {
 order, until when, and by which evidence it will be seen as done. First dates stay
 once approved; changes are written beside them.`,
 		Example: "  service poam list --severity high\n  service poam show POAM-001\n  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
-	}, append([]*cobra.Command{a.poamShow(), a.poamList(), a.poamEdit(), a.poamSummary()}, poamVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.poamShow(), a.poamList(), a.poamEdit(), a.poamSummary(), poamSheet.importing(a)}, poamVersions.commands(a)...)...)
 }
 
 func (a *app) poamItems(ctx context.Context, in api.POAMItemsInput, l limits) (*api.List[api.POAMItem], error) {

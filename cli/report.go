@@ -29,7 +29,8 @@ var templates = []template{
 	{"gap_analysis", "the gaps, with the evidence each rests on"},
 	{"maturity", "the maturity by domain and control"},
 	{"poam", "the plan of action and milestones"},
-	{"fedramp_poam", "the plan in the layout that FedRAMP asks for (comes later)"},
+	{"fedramp_poam", "the plan in the layout that FedRAMP asks for, as xlsx"},
+	{"emass_poam", "the plan in the layout that eMASS takes, as xlsx"},
 	{"audit_package", "what an auditor asks for, with decisions and hashes (comes later)"},
 }
 
@@ -101,7 +102,7 @@ func (a *app) reportCreate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
-	f.StringVar(&body.Format, "format", "", "html, md, json, and csv for one deliverable; pdf, docx, xlsx and oscal come later")
+	f.StringVar(&body.Format, "format", "", "html, pdf, xlsx, md, json, and csv for one deliverable; docx and oscal come later")
 	f.StringVar(&body.Title, "title", "", "its title")
 	f.StringVar(&out, "out", "", "save it to this file; - for stdout")
 	f.BoolVar(&force, "force", false, "overwrite the file")
@@ -306,7 +307,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "template", Keep: true}, {Title: "what it holds", Wrap: true}}, rows)
 				p.Blank()
-				p.Text("Formats: html, md and json; csv for one deliverable. pdf, docx, xlsx and oscal come later.")
+				p.Text("Formats: html, pdf, xlsx, md and json; csv for one deliverable. docx and oscal come later.")
 			})
 		},
 	}

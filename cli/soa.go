@@ -32,7 +32,7 @@ func (a *app) soa() *cobra.Command {
 how far the evidence shows that it is implemented. It is the first gate: gaps are
 looked for only after an owner or admin has approved it.`,
 		Example: "  service soa show\n  service soa items --status not_evidenced\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
-	}, append([]*cobra.Command{a.soaShow(), a.soaExplain(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate()}, soaVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.soaShow(), a.soaExplain(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate(), soaSheet.importing(a)}, soaVersions.commands(a)...)...)
 }
 
 // soaItemsOf lists the items of a version.

@@ -37,6 +37,9 @@ func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 	all := sources()
 	for _, name := range []string{"nothing", "one control", "many"} {
 		for _, k := range templates {
+			if !slices.Contains(k.formats(), FormatPDF) {
+				continue
+			}
 			got := word.FindAllString(poppler(t, write(t, all[name], k.name, FormatPDF), "pdftotext", "-", "-"), -1)
 			slices.Sort(got)
 			got = slices.Compact(got)
@@ -79,6 +82,9 @@ func TestPDFDraft(t *testing.T) {
 func TestPDFLinks(t *testing.T) {
 	for name, s := range sources() {
 		for _, k := range templates {
+			if !slices.Contains(k.formats(), FormatPDF) {
+				continue
+			}
 			v := newView(s, Request{Template: k.name, Format: FormatPDF})
 			d := v.document()
 			p, err := layPDF(d, v.AsOf, nil)

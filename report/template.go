@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/report/sheet"
 )
 
 // The templates that can be written.
@@ -16,6 +17,8 @@ const (
 	GapAnalysis      = "gap_analysis"
 	Maturity         = "maturity"
 	POAM             = "poam"
+	FedRAMPPOAM      = "fedramp_poam"
+	EMASSPOAM        = "emass_poam"
 )
 
 // The formats that can be written.
@@ -25,6 +28,7 @@ const (
 	FormatJSON     = "json"
 	FormatMarkdown = "md"
 	FormatCSV      = "csv"
+	FormatXLSX     = "xlsx"
 )
 
 // format is how a report can be written.
@@ -45,6 +49,7 @@ func formats() []format {
 		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
 		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
 		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},
+		{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx", writeXLSX, false},
 	}
 }
 
@@ -95,6 +100,10 @@ var templates = []templateKind{
 		[]part{partMaturity, partDocuments, partApprovals, partBasis}, []api.Gate{api.GateMaturity}, true},
 	{POAM, "Plan of action and milestones",
 		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, true},
+	{FedRAMPPOAM, "FedRAMP plan of action and milestones",
+		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, false},
+	{EMASSPOAM, "eMASS plan of action and milestones",
+		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, false},
 }
 
 // templateNamed is the template of that name; false for none.
@@ -110,7 +119,16 @@ func (t templateKind) shows(p part) bool { return slices.Contains(t.parts, p) }
 
 func (t templateKind) tells(g api.Gate) bool { return slices.Contains(t.gates, g) }
 
+// prescribed is the layout of a template that others have laid out: a workbook, nothing else.
+func (t templateKind) prescribed() (sheet.Layout, bool) {
+	l, ok := sheet.Named(t.name)
+	return l, ok && l.Prescribed()
+}
+
 func (t templateKind) formats() (names []string) {
+	if _, ok := t.prescribed(); ok {
+		return []string{FormatXLSX}
+	}
 	for _, f := range formats() {
 		if t.csv || !f.tables {
 			names = append(names, f.name)
@@ -134,6 +152,17 @@ func Supported(template, format string) error {
 		return api.Invalid("format", "the template %s can't be written as %q; choose one of %s", template, format, strings.Join(t.formats(), ", "))
 	}
 	return nil
+}
+
+// Readable is the template that shows as a page what the named one shows: itself, or for
+// a workbook that others have laid out the plan in it.
+func Readable(template string) string {
+	if t, ok := templateNamed(template); ok {
+		if _, ok := t.prescribed(); ok {
+			return POAM
+		}
+	}
+	return template
 }
 
 // ContentType is the media type of a format; for an unknown one that of plain bytes.

@@ -6,40 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/report/sheet"
 )
 
-// clean makes text safe to show: control characters become their pictures, so that
-// nothing vanishes and nothing acts; line ends become \n, broken UTF-8 the replacement.
-func clean(s string) string {
-	ok := utf8.ValidString(s)
-	for i := 0; ok && i < len(s); i++ {
-		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 {
-			ok = false
-		}
-	}
-	if ok {
-		return s
-	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case r < 0x20:
-			return 0x2400 + r
-		case r == 0x7f:
-			return 0x2421
-		case r >= 0x80 && r < 0xa0:
-			return utf8.RuneError
-		}
-		return r
-	}, s)
-}
+// clean makes text safe to show.
+func clean(s string) string { return sheet.Clean(s) }
 
 // words is a value of the contract as people write it.
 func words(value string) string {

@@ -24,7 +24,8 @@ func TestScripts(t *testing.T) {
 		cache = t.TempDir()
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "../../testscripts",
+		Dir:  "../../testscripts",
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"edit-sheet": editSheet},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HARBOR", evidence)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))

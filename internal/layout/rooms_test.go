@@ -17,7 +17,7 @@ import (
 const picture = `
 cmd/service       → lower
 
-cli               → engine/client engine/api
+cli               → engine/client report/sheet engine/api
 tui               → engine/client engine/api
 daemon            → engine identity replay engine/api
 
@@ -32,7 +32,8 @@ workflow          → report/desk assessment analyst evidence catalog/shelf cata
 notify            → audit store engine/api
 archive           → assessment audit store engine/api
 report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api
-report            → catalog engine/api
+report            → report/sheet catalog engine/api
+report/sheet      → engine/api
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api

@@ -259,7 +259,7 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		return nil, err
 	}
 	var buf bytes.Buffer
-	if err := report.Write(ctx, &buf, src, report.Request{Template: r.Template, Format: "html", Title: r.Title}); err != nil {
+	if err := report.Write(ctx, &buf, src, report.Request{Template: report.Readable(r.Template), Format: "html", Title: r.Title}); err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)

@@ -1,0 +1,88 @@
+package sheet
+
+import "math"
+
+// Line is a row of a sheet that is written freely.
+type Line struct {
+	Cells []Said
+	// Wide lets the first cell have all columns.
+	Wide bool
+}
+
+// Said is a cell of such a row.
+type Said struct {
+	Text   string
+	Number *float64
+	Look   Look
+}
+
+// Look is how a cell is set.
+type Look int
+
+// The looks.
+const (
+	AsText Look = iota
+	AsTitle
+	AsHeading
+	AsLabel
+	AsLead
+	AsStrong
+	AsMono
+	AsHead
+	AsMark
+)
+
+func (b *Book) look(l Look) int {
+	return [...]int{b.style.text, b.style.title, b.style.heading, b.style.label, b.style.lead, b.style.strong, b.style.mono, b.style.head, b.style.mark}[l]
+}
+
+// Page writes a sheet of lines, with a column for each width.
+func (b *Book) Page(name string, widths []float64, lines []Line) error {
+	name, err := b.add(name)
+	if err != nil {
+		return err
+	}
+	return b.pageOf(name, widths, lines)
+}
+
+func (b *Book) pageOf(name string, widths []float64, lines []Line) error {
+	for i := range widths {
+		widths[i] = max(widths[i], 14)
+	}
+	whole := 0.0
+	for _, w := range widths {
+		whole += w
+	}
+	var joined []int
+	for n, line := range lines {
+		if line.Wide && len(widths) > 1 {
+			joined = append(joined, n+1)
+		}
+	}
+	return b.stream(name, widths, pane{joined: joined}, func(put func(height float64, cells ...any) error) error {
+		for n, line := range lines {
+			cells, height := make([]any, 0, len(line.Cells)), 1.0
+			size := lineHeight
+			for i, s := range line.Cells {
+				width := whole
+				if !line.Wide && i < len(widths) {
+					width = widths[i]
+				}
+				if s.Number != nil && !math.IsNaN(*s.Number) && !math.IsInf(*s.Number, 0) {
+					cells = append(cells, b.cell(b.style.number, *s.Number))
+					continue
+				}
+				if s.Look == AsTitle || s.Look == AsMark || s.Look == AsHeading {
+					size = 22
+				}
+				text := b.text(s.Text, name, place(i+1, n+1))
+				height = max(height, linesIn(text, width))
+				cells = append(cells, b.cell(b.look(s.Look), text))
+			}
+			if err := put(math.Min(height, 26)*size, cells...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
