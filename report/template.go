@@ -24,6 +24,7 @@ const (
 	FormatJSON     = "json"
 	FormatMarkdown = "md"
 	FormatCSV      = "csv"
+	FormatOSCAL    = "oscal"
 )
 
 // format is how a report can be written.
@@ -34,15 +35,18 @@ type format struct {
 	write  func(w io.Writer, v *view) error
 	// tables: only templates that list items can be written so.
 	tables bool
+	// only are the templates that can be written so; nil for all.
+	only []string
 }
 
 // formats are a function since the writers know the templates, which know their formats.
 func formats() []format {
 	return []format{
-		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false},
-		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
-		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
-		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},
+		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false, nil},
+		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false, nil},
+		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false, nil},
+		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true, nil},
+		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false, []string{Full, SoA, GapAnalysis, POAM}},
 	}
 }
 
@@ -110,7 +114,7 @@ func (t templateKind) tells(g api.Gate) bool { return slices.Contains(t.gates, g
 
 func (t templateKind) formats() (names []string) {
 	for _, f := range formats() {
-		if t.csv || !f.tables {
+		if (t.csv || !f.tables) && (f.only == nil || slices.Contains(f.only, t.name)) {
 			names = append(names, f.name)
 		}
 	}

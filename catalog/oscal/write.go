@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -26,9 +28,9 @@ const (
 // links to frameworks in the back matter. Modified is when the catalog came to be. The
 // same catalog and time, the same bytes.
 func Write(src *catalog.Source, modified time.Time) ([]byte, error) {
-	w := writer{src: src, space: uuid.NewSHA1(uuid.NameSpaceURL, []byte(namespace+"/"+src.Label+"/"+src.SHA256))}
+	w := writer{src: src, space: uuid.NewSHA1(uuid.NameSpaceURL, []byte(Namespace+"/"+src.Label+"/"+src.SHA256))}
 	doc := &document{UUID: w.space.String(), Metadata: metadata{
-		Title: "Control catalog " + src.Label, LastModified: modified.UTC().Format(time.RFC3339), Version: src.Label, OSCAL: version,
+		Title: "Control catalog " + src.Label, LastModified: modified.UTC().Format(time.RFC3339), Version: src.Label, OSCAL: Version,
 		Props: some(nil, "source-filename", src.Filename)}}
 	doc.Metadata.Props = some(doc.Metadata.Props, "source-sha256", src.SHA256)
 	if src.IsStarter {
@@ -47,6 +49,24 @@ func Write(src *catalog.Source, modified time.Time) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
+
+// ControlID is the id that a control has in OSCAL documents, by its code: the code itself
+// in small letters where it is of the SCF's kind, else with other characters replaced.
+func ControlID(code string) string {
+	id := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(code))
+	if first, _ := utf8.DecodeRuneInString(id); !unicode.IsLetter(first) {
+		id = "_" + id
+	}
+	return id
+}
+
+// StatementID is the id of what the control asks for.
+func StatementID(code string) string { return ControlID(code) + "_smt" }
 
 type writer struct {
 	src   *catalog.Source
@@ -85,11 +105,11 @@ func say(parts []part, name, title, prose string, props ...property) []part {
 	if prose == "" && title == "" && len(props) == 0 {
 		return parts
 	}
-	return append(parts, part{Name: name, NS: namespace, Title: title, Prose: prose, Props: props})
+	return append(parts, part{Name: name, NS: Namespace, Title: title, Prose: prose, Props: props})
 }
 
 func (w *writer) control(n int, c *catalog.Control, mappings []catalog.Mapping) control {
-	out := control{ID: strings.ToLower(c.Code), Title: c.Title, Props: []property{{Name: "label", Value: c.Code}, {Name: "sort-id", Value: fmt.Sprintf("%05d", n)}}}
+	out := control{ID: ControlID(c.Code), Title: c.Title, Props: []property{{Name: "label", Value: c.Code}, {Name: "sort-id", Value: fmt.Sprintf("%05d", n)}}}
 	p := out.Props
 	if c.Weight != catalog.NoWeight {
 		p = append(p, prop("weight", strconv.Itoa(c.Weight)))
@@ -100,7 +120,7 @@ func (w *writer) control(n int, c *catalog.Control, mappings []catalog.Mapping) 
 	}
 	out.Props = p
 	if c.Description != "" {
-		out.Parts = append(out.Parts, part{Name: "statement", Prose: c.Description})
+		out.Parts = append(out.Parts, part{ID: StatementID(c.Code), Name: "statement", Prose: c.Description})
 	}
 	out.Parts = say(out.Parts, "question", "", c.Question)
 	for level, text := range c.Maturity {
@@ -151,7 +171,7 @@ func (w *writer) mapping(c *control, m catalog.Mapping) {
 		c.Links = append(c.Links, link{Href: "#" + w.id(isFramework, m.Framework), Rel: "maps-to", Fragment: code})
 		return
 	}
-	p := part{Name: "mapping", NS: namespace, Props: []property{prop("framework", w.id(isFramework, m.Framework)), prop("requirement", code)}}
+	p := part{Name: "mapping", NS: Namespace, Props: []property{prop("framework", w.id(isFramework, m.Framework)), prop("requirement", code)}}
 	if d := m.Detail; d != nil {
 		p.Prose = d.Rationale
 		p.Props = append(p.Props, prop("strength", strconv.Itoa(d.Strength)), prop("official", strconv.FormatBool(d.Official)))

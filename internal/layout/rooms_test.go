@@ -32,7 +32,7 @@ workflow          → report/desk assessment analyst evidence catalog/shelf cata
 notify            → audit store engine/api
 archive           → assessment audit store engine/api
 report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api
-report            → catalog engine/api
+report            → catalog/oscal catalog/structured catalog engine/api
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api
