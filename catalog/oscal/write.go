@@ -1,8 +1,6 @@
 package oscal
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,26 +26,27 @@ const (
 // links to frameworks in the back matter. Modified is when the catalog came to be. The
 // same catalog and time, the same bytes.
 func Write(src *catalog.Source, modified time.Time) ([]byte, error) {
-	w := writer{src: src, space: uuid.NewSHA1(uuid.NameSpaceURL, []byte(Namespace+"/"+src.Label+"/"+src.SHA256))}
-	doc := &document{UUID: w.space.String(), Metadata: metadata{
-		Title: "Control catalog " + src.Label, LastModified: modified.UTC().Format(time.RFC3339), Version: src.Label, OSCAL: Version,
-		Props: some(nil, "source-filename", src.Filename)}}
-	doc.Metadata.Props = some(doc.Metadata.Props, "source-sha256", src.SHA256)
-	if src.IsStarter {
-		doc.Metadata.Props = append(doc.Metadata.Props, prop("starter", "true"))
-	}
+	w := newWriter(src)
+	doc := &document{UUID: w.space.String(), Metadata: w.metadata("Control catalog "+src.Label, modified)}
 	doc.Groups = w.groups()
 	doc.BackMatter = &backMatter{Resources: w.resources()}
 	if len(doc.BackMatter.Resources) == 0 {
 		doc.BackMatter = nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(root{Catalog: doc}); err != nil {
-		return nil, err
+	return encode("catalog", root{Catalog: doc})
+}
+
+func newWriter(src *catalog.Source) *writer {
+	return &writer{src: src, space: uuid.NewSHA1(uuid.NameSpaceURL, []byte(Namespace+"/"+src.Label+"/"+src.SHA256))}
+}
+
+func (w *writer) metadata(title string, modified time.Time) metadata {
+	m := metadata{Title: title, LastModified: modified.UTC().Format(time.RFC3339), Version: w.src.Label, OSCAL: Version, Props: some(nil, "source-filename", w.src.Filename)}
+	m.Props = some(m.Props, "source-sha256", w.src.SHA256)
+	if w.src.IsStarter {
+		m.Props = append(m.Props, prop("starter", "true"))
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return m
 }
 
 // ControlID is the id that a control has in OSCAL documents, by its code: the code itself
