@@ -25,6 +25,7 @@ const (
 	FormatMarkdown = "md"
 	FormatCSV      = "csv"
 	FormatOSCAL    = "oscal"
+	FormatDOCX     = "docx"
 )
 
 // format is how a report can be written.
@@ -46,6 +47,8 @@ func formats() []format {
 		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false, nil},
 		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false, nil},
 		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true, nil},
+		{FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
+			func(w io.Writer, v *view) error { return writeDOCX(w, v.document(), v.AsOf) }, false, nil},
 		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false, []string{Full, SoA, GapAnalysis, POAM}},
 	}
 }
