@@ -201,7 +201,7 @@ func (x *docx) facts(f facts) {
 			x.styled("FactText", one.Value)
 		}
 		for _, c := range one.List {
-			x.styled("ListBullet", c)
+			x.styled("FactList", c)
 		}
 	}
 }
