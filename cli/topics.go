@@ -72,6 +72,7 @@ XDG_CONFIG_HOME             where the configuration file and the contexts are
 XDG_DATA_HOME               where the data folder is
 XDG_STATE_HOME              where the assessment used last is remembered
 XDG_CACHE_HOME              where the PDF reader is kept once compiled
+SERVICE_REPORT_FONT         a TrueType font for PDF reports, for characters that their fonts lack
 SERVICE_LOG                 what is logged on stderr: debug, info, warn or error
 `)
 	return b.String()

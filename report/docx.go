@@ -44,14 +44,14 @@ func writeDOCX(w io.Writer, d document, asOf time.Time) error {
 		name  string
 		write func(*bufio.Writer)
 	}{
-		{"[Content_Types].xml", fixed(docxContentTypes)},
-		{"_rels/.rels", fixed(docxRootRelations)},
+		{"[Content_Types].xml", docxFixed(docxContentTypes)},
+		{"_rels/.rels", docxFixed(docxRootRelations)},
 		{"docProps/core.xml", func(b *bufio.Writer) { coreProperties(b, &d, asOf) }},
-		{"docProps/app.xml", fixed(docxApp)},
-		{"word/_rels/document.xml.rels", fixed(docxRelations)},
-		{"word/styles.xml", fixed(docxStyles())},
-		{"word/numbering.xml", fixed(docxNumbering)},
-		{"word/settings.xml", fixed(docxSettings)},
+		{"docProps/app.xml", docxFixed(docxApp)},
+		{"word/_rels/document.xml.rels", docxFixed(docxRelations)},
+		{"word/styles.xml", docxFixed(docxStyles())},
+		{"word/numbering.xml", docxFixed(docxNumbering)},
+		{"word/settings.xml", docxFixed(docxSettings)},
 		{"word/header1.xml", func(b *bufio.Writer) { docxHeader(b, &d) }},
 		{"word/footer1.xml", func(b *bufio.Writer) { docxFooter(b, &d) }},
 		{"word/document.xml", func(b *bufio.Writer) {
@@ -73,7 +73,7 @@ func writeDOCX(w io.Writer, d document, asOf time.Time) error {
 	return z.Close()
 }
 
-func fixed(text string) func(*bufio.Writer) {
+func docxFixed(text string) func(*bufio.Writer) {
 	return func(b *bufio.Writer) { _, _ = b.WriteString(xmlHead + text) }
 }
 

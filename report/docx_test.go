@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/engine/api"
 )
 
-// docxParts are the files of a written DOCX.
+// docxPartsOf are the files of a written DOCX.
 func docxPartsOf(t testing.TB, data []byte) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))

@@ -96,8 +96,8 @@ func (x *docx) link(to, text, style string) {
 	x.put(`</w:hyperlink>`)
 }
 
-// fills are the colours of badges, ink and paper; each has its word beside it.
-var fills = map[string][2]string{
+// badgeInks are the colours of badges, ink and paper; each has its word beside it.
+var badgeInks = map[string][2]string{
 	"implemented": {"1D6F42", "E4F3EA"}, "approved": {"1D6F42", "E4F3EA"},
 	"partly": {"7A4B00", "FDF1D8"}, "planned": {"7A4B00", "FDF1D8"}, "medium": {"7A4B00", "FDF1D8"}, "not-evidenced": {"7A4B00", "FDF1D8"},
 	"missing": {"9B1C1C", "FCE8E6"}, "critical": {"9B1C1C", "FCE8E6"}, "high": {"9B1C1C", "FCE8E6"}, "draft": {"9B1C1C", "FCE8E6"},
@@ -122,7 +122,7 @@ func (x *docx) run(s span) {
 		x.put(`<w:b/><w:bCs/>`)
 	}
 	if s.Badge != "" {
-		fill, known := fills[s.Badge]
+		fill, known := badgeInks[s.Badge]
 		if !known {
 			fill = [2]string{"274690", "E7EDFA"}
 		}
@@ -315,8 +315,8 @@ const (
 	docxCellMargins = 130
 )
 
-// wholeRow is how much text a row may have to be kept on one page.
-const wholeRow = 600
+// docxWholeRow is how much text a row may have to be kept on one page.
+const docxWholeRow = 600
 
 func (x *docx) row(t *table, r *row, widths []int) {
 	size := 0
@@ -326,7 +326,7 @@ func (x *docx) row(t *table, r *row, widths []int) {
 		}
 	}
 	x.put(`<w:tr>`)
-	if size < wholeRow {
+	if size < docxWholeRow {
 		x.put(`<w:trPr><w:cantSplit/></w:trPr>`)
 	}
 	first := true

@@ -36,6 +36,9 @@ type oscalWriter struct {
 	seen    map[string]bool
 }
 
+// oscalTemplates are those that OSCAL has a model for.
+var oscalTemplates = []string{Full, SoA, GapAnalysis, POAM}
+
 // writeOSCAL writes the template as OSCAL.
 func writeOSCAL(out io.Writer, v *view) error {
 	w := &oscalWriter{view: v, rows: map[string][]string{}, seen: map[string]bool{}}

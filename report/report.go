@@ -59,7 +59,11 @@ type Source struct {
 }
 
 // Request says which report is wanted. An empty title means the template's own.
-type Request struct{ Template, Format, Title string }
+type Request struct {
+	Template, Format, Title string
+	// Font is a TrueType font for characters that the built-in ones of a PDF lack; may be nil.
+	Font []byte
+}
 
 // Write writes the report to w. It fails with a VALIDATION_ERROR for a template or format
 // that can't be written, with ctx's error when that ends, and with w's.

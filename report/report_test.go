@@ -48,7 +48,8 @@ func sources() map[string]*Source {
 func TestSupported(t *testing.T) {
 	for _, tc := range []struct{ template, format, want string }{
 		{Full, FormatHTML, ""}, {ExecutiveSummary, FormatJSON, ""}, {SoA, FormatCSV, ""}, {POAM, FormatMarkdown, ""},
-		{Full, FormatCSV, "html, json, md"}, {ExecutiveSummary, "pdf", "html, json, md"}, {GapAnalysis, "xlsx", "html, json, md, csv"},
+		{Full, FormatPDF, ""},
+		{Full, FormatCSV, "html, pdf, json, md"}, {ExecutiveSummary, "rtf", "html, pdf, json, md"}, {GapAnalysis, "odt", "html, pdf, json, md, csv"},
 		{Full, "", "choose one of"}, {"fedramp_poam", "xlsx", "executive_summary, full, soa"}, {"", FormatHTML, "choose one of"},
 	} {
 		err := Supported(tc.template, tc.format)
@@ -367,7 +368,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func BenchmarkWrite(b *testing.B) {
 	s := sample(1468)
-	for _, format := range []string{FormatHTML, FormatJSON, FormatMarkdown} {
+	for _, format := range []string{FormatHTML, FormatPDF, FormatJSON, FormatMarkdown} {
 		b.Run(format, func(b *testing.B) {
 			var n countingWriter
 			for b.Loop() {

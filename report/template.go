@@ -21,6 +21,7 @@ const (
 // The formats that can be written.
 const (
 	FormatHTML     = "html"
+	FormatPDF      = "pdf"
 	FormatJSON     = "json"
 	FormatMarkdown = "md"
 	FormatCSV      = "csv"
@@ -36,20 +37,19 @@ type format struct {
 	write  func(w io.Writer, v *view) error
 	// tables: only templates that list items can be written so.
 	tables bool
-	// only are the templates that can be written so; nil for all.
-	only []string
 }
 
 // formats are a function since the writers know the templates, which know their formats.
 func formats() []format {
 	return []format{
-		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false, nil},
-		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false, nil},
-		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false, nil},
-		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true, nil},
+		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false},
+		{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *view) error { return writePDF(w, v.document(), v.AsOf, v.font) }, false},
+		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
+		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
+		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},
 		{FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
-			func(w io.Writer, v *view) error { return writeDOCX(w, v.document(), v.AsOf) }, false, nil},
-		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false, []string{Full, SoA, GapAnalysis, POAM}},
+			func(w io.Writer, v *view) error { return writeDOCX(w, v.document(), v.AsOf) }, false},
+		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false},
 	}
 }
 
@@ -117,7 +117,7 @@ func (t templateKind) tells(g api.Gate) bool { return slices.Contains(t.gates, g
 
 func (t templateKind) formats() (names []string) {
 	for _, f := range formats() {
-		if (t.csv || !f.tables) && (f.only == nil || slices.Contains(f.only, t.name)) {
+		if (t.csv || !f.tables) && (f.name != FormatOSCAL || slices.Contains(oscalTemplates, t.name)) {
 			names = append(names, f.name)
 		}
 	}

@@ -17,6 +17,7 @@ type view struct {
 	kind  templateKind
 	title string
 	draft []string
+	font  []byte
 	// people are names by id, as far as the approvals tell them.
 	people map[string]string
 	// coverage has a framework's requirements with their controls, one per framework.
@@ -34,7 +35,7 @@ func newView(src *Source, r Request) *view {
 		edit = func(s string) string { return s }
 	}
 	own := copyOf(*src, edit)
-	v := &view{Source: &own, anchors: newAnchors()}
+	v := &view{Source: &own, font: r.Font, anchors: newAnchors()}
 	v.kind, _ = templateNamed(r.Template)
 	v.title = or(edit(r.Title), v.kind.title)
 	v.draft = own.draftReasons(v.kind)

@@ -35,6 +35,8 @@ type Options struct {
 	Clock       func() time.Time
 	// Tool is the program and its version, as reports name it.
 	Tool string
+	// Font is a TrueType font for characters that the built-in ones of PDF reports lack; nil: none.
+	Font func() ([]byte, error)
 }
 
 // Service answers the operations on reports.
@@ -135,8 +137,14 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 	if err != nil {
 		return nil, err
 	}
+	asked := report.Request{Template: b.Template, Format: b.Format, Title: b.Title}
+	if b.Format == report.FormatPDF && s.Font != nil {
+		if asked.Font, err = s.Font(); err != nil {
+			return nil, err
+		}
+	}
 	var buf bytes.Buffer
-	if err := report.Write(ctx, &buf, src, report.Request{Template: b.Template, Format: b.Format, Title: b.Title}); err != nil {
+	if err := report.Write(ctx, &buf, src, asked); err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)
