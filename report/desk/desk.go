@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -109,7 +108,7 @@ func (s *Service) WriteAll(ctx context.Context, by api.Caller, id string) error 
 			if err != nil {
 				return err
 			}
-			if r.Template == "full" && maps.Equal(r.Sources, sources) {
+			if r.Template == "full" && len(changes(r.Sources, sources)) == 0 {
 				have[r.Format] = true
 			}
 		}
@@ -137,11 +136,9 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 	if err != nil {
 		return nil, err
 	}
-	asked := report.Request{Template: b.Template, Format: b.Format, Title: b.Title}
-	if b.Format == report.FormatPDF && s.Font != nil {
-		if asked.Font, err = s.Font(); err != nil {
-			return nil, err
-		}
+	asked, err := s.request(b)
+	if err != nil {
+		return nil, err
 	}
 	var buf bytes.Buffer
 	if err := report.Write(ctx, &buf, src, asked); err != nil {
@@ -153,7 +150,7 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 	}
 	title := b.Title
 	if title == "" {
-		title = src.Assessment.Name + ": " + strings.ReplaceAll(b.Template, "_", " ")
+		title = titleOf(src, b.Template)
 	}
 	var out api.Report
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -164,13 +161,27 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: filename(src.Assessment.Name, b.Template) + report.Extension(b.Format), SizeBytes: blob.Size, SHA256: blob.SHA256,
-			Sources: report.Sources(src, b.Template), Draft: report.Draft(src, b.Template), CreatedBy: by.Actor.Name,
+			Sources: sourcesOf(src, b.Template), Draft: report.Draft(src, b.Template), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out),
 			audit.Tell(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
 				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
 	})
 	return &out, err
+}
+
+// request is how a report is asked for, with the font for PDF.
+func (s *Service) request(b api.ReportBody) (r report.Request, err error) {
+	r = report.Request{Template: b.Template, Format: b.Format, Title: b.Title}
+	if b.Format == report.FormatPDF && s.Font != nil {
+		r.Font, err = s.Font()
+	}
+	return r, err
+}
+
+// titleOf is the title of a report that was given none.
+func titleOf(src *report.Source, template string) string {
+	return src.Assessment.Name + ": " + strings.ReplaceAll(template, "_", " ")
 }
 
 // filename is a name that any file system takes.
