@@ -30,7 +30,7 @@ var templates = []template{
 	{"maturity", "the maturity by domain and control"},
 	{"poam", "the plan of action and milestones"},
 	{"fedramp_poam", "the plan in the layout that FedRAMP asks for (comes later)"},
-	{"audit_package", "what an auditor asks for, with decisions and hashes (comes later)"},
+	{"audit_package", "a zip with all reports, evidence, decisions and hashes, signed; --format is that of its reports"},
 }
 
 var reportFormats = []string{"pdf", "html", "docx", "xlsx", "md", "csv", "json", "oscal"}

@@ -102,6 +102,15 @@ var templates = []templateKind{
 		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, true},
 }
 
+// Templates are the names of what can be written, in their order.
+func Templates() []string {
+	names := make([]string, len(templates))
+	for i, t := range templates {
+		names[i] = t.name
+	}
+	return names
+}
+
 // templateNamed is the template of that name; false for none.
 func templateNamed(name string) (templateKind, bool) {
 	i := slices.IndexFunc(templates, func(t templateKind) bool { return t.name == name })
@@ -129,11 +138,7 @@ func (t templateKind) formats() (names []string) {
 func Supported(template, format string) error {
 	t, ok := templateNamed(template)
 	if !ok {
-		names := make([]string, len(templates))
-		for i, t := range templates {
-			names[i] = t.name
-		}
-		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(names, ", "))
+		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(Templates(), ", "))
 	}
 	if !slices.Contains(t.formats(), format) {
 		return api.Invalid("format", "the template %s can't be written as %q; choose one of %s", template, format, strings.Join(t.formats(), ", "))

@@ -65,7 +65,7 @@ type ReportVerification struct {
 	OK     bool   `json:"ok" doc:"The file is what the service wrote; what was found about it is in the words beside it."`
 	Report Report `json:"report"`
 	// Outcome is reproduced where the report, written anew, has the same bytes.
-	Outcome         string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,differs,damaged"`
+	Outcome         string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,differs,package,damaged"`
 	Message         string         `json:"message"`
 	RewrittenSHA256 *string        `json:"rewritten_sha256" doc:"Of the report written anew; null where it was not."`
 	Changed         []SourceChange `json:"changed" doc:"Sources that are others now."`

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type Options struct {
 	Audit       *audit.Service
 	Catalog     *shelf.Service
 	Assessments *assessment.Service
+	Archives    archives
 	Clock       func() time.Time
 	// Tool is the program and its version, as reports name it.
 	Tool string
@@ -129,19 +131,15 @@ func (s *Service) WriteAll(ctx context.Context, by api.Caller, id string) error 
 }
 
 func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.ReportBody) (*api.Report, error) {
-	if err := report.Supported(b.Template, b.Format); err != nil {
+	if err := supported(b.Template, b.Format); err != nil {
 		return nil, err
 	}
 	src, err := s.source(ctx, by, id)
 	if err != nil {
 		return nil, err
 	}
-	asked, err := s.request(b)
-	if err != nil {
-		return nil, err
-	}
 	var buf bytes.Buffer
-	if err := report.Write(ctx, &buf, src, asked); err != nil {
+	if err := s.compose(ctx, by, src, b, &buf); err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)
@@ -152,6 +150,8 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 	if title == "" {
 		title = titleOf(src, b.Template)
 	}
+	told := content(b.Template)
+	_, ending := media(b.Template, b.Format)
 	var out api.Report
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		if _, err := store.Assessments.Get(tx, by.OrganizationID, id); err != nil {
@@ -160,14 +160,26 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 		out = api.Report{
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
-			Filename: filename(src.Assessment.Name, b.Template) + report.Extension(b.Format), SizeBytes: blob.Size, SHA256: blob.SHA256,
-			Sources: sourcesOf(src, b.Template), Draft: report.Draft(src, b.Template), CreatedBy: by.Actor.Name,
+			Filename: filename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
+			Sources: sourcesOf(src, told), Draft: report.Draft(src, told), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out),
 			audit.Tell(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
 				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
 	})
 	return &out, err
+}
+
+// compose writes a report's file.
+func (s *Service) compose(ctx context.Context, by api.Caller, src *report.Source, b api.ReportBody, w io.Writer) error {
+	if b.Template == auditPackage {
+		return s.pack(ctx, by, src, b, w)
+	}
+	asked, err := s.request(b)
+	if err != nil {
+		return err
+	}
+	return report.Write(ctx, w, src, asked)
 }
 
 // request is how a report is asked for, with the font for PDF.
@@ -236,11 +248,12 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInp
 	if err != nil {
 		return nil, err
 	}
-	content, size, err := s.DB.Blobs().Open(r.SHA256)
+	file, size, err := s.DB.Blobs().Open(r.SHA256)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", r.Filename, err)
 	}
-	return &api.File{Filename: r.Filename, ContentType: report.ContentType(r.Format), Size: size, SHA256: r.SHA256, Content: content}, nil
+	contentType, _ := media(r.Template, r.Format)
+	return &api.File{Filename: r.Filename, ContentType: contentType, Size: size, SHA256: r.SHA256, Content: file}, nil
 }
 
 // Render is the report as HTML: as it was written, or where it was written in
@@ -250,7 +263,7 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 	if err != nil {
 		return nil, err
 	}
-	if r.Format == "html" {
+	if r.Format == "html" && r.Template != auditPackage {
 		return s.Download(ctx, by, in)
 	}
 	src, err := s.source(ctx, by, r.AssessmentID)
@@ -258,18 +271,18 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		return nil, err
 	}
 	var buf bytes.Buffer
-	if err := report.Write(ctx, &buf, src, report.Request{Template: r.Template, Format: "html", Title: r.Title}); err != nil {
+	if err := report.Write(ctx, &buf, src, report.Request{Template: content(r.Template), Format: "html", Title: r.Title}); err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)
 	if err != nil {
 		return nil, err
 	}
-	content, size, err := s.DB.Blobs().Open(blob.SHA256)
+	file, size, err := s.DB.Blobs().Open(blob.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	return &api.File{Filename: r.Filename + ".html", ContentType: report.ContentType("html"), Size: size, SHA256: blob.SHA256, Content: content}, nil
+	return &api.File{Filename: r.Filename + ".html", ContentType: report.ContentType("html"), Size: size, SHA256: blob.SHA256, Content: file}, nil
 }
 
 // topFindings is how many findings an executive summary names.

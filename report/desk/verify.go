@@ -106,9 +106,14 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	if err != nil {
 		return nil, err
 	}
-	if out.Changed = changes(r.Sources, report.Sources(src, r.Template)); len(out.Changed) > 0 {
+	if out.Changed = changes(r.Sources, report.Sources(src, content(r.Template))); len(out.Changed) > 0 {
 		out.Outcome = "sources_changed"
 		out.Message = "The file is what the service wrote. What it was made from has changed since, so it can't be written anew to compare; the sources it names are those of its time."
+		return out, nil
+	}
+	if r.Template == auditPackage {
+		out.Outcome = "package"
+		out.Message = "The file is what the service wrote, and its sources are unchanged. A package holds the audit trail of its moment, so it is not written anew: `service verify FILE` checks what is in it."
 		return out, nil
 	}
 	if r.Sources[sourceProgram] != s.Tool {
@@ -143,13 +148,13 @@ func or(s, otherwise string) string {
 
 // kept is the SHA-256 of the file that is kept.
 func (s *Service) kept(r *api.Report) (string, error) {
-	content, _, err := s.DB.Blobs().Open(r.SHA256)
+	file, _, err := s.DB.Blobs().Open(r.SHA256)
 	if err != nil {
 		return "", err
 	}
-	defer content.Close()
+	defer file.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, content); err != nil {
+	if _, err := io.Copy(h, file); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
