@@ -45,6 +45,7 @@ func (r *tour) people() {
 	r.ask(api.RevokeAPIKey.Operation, "", "")
 	r.refused(api.RotateAPIKey.Operation, "", "", api.CodeInvalidState)
 	r.ask(api.ListMetrics.Operation, "", "")
+	r.webhooks()
 }
 
 // sessions are begun and ended over the network, as a browser does.
@@ -100,4 +101,19 @@ func (r *tour) own() {
 	r.ask(api.DeleteCustomControl.Operation, "", "")
 	r.ask(api.DeleteCustomFramework.Operation, "", "")
 	r.path["controlCode"] = "IAC-06"
+}
+
+// webhooks makes one, changes it and has it tested.
+func (r *tour) webhooks() {
+	r.refused(api.CreateWebhook.Operation, "", `{"url": "https://10.0.0.1/hook"}`, api.CodeValidation)
+	r.note("webhookId", r.ask(api.CreateWebhook.Operation, "", `{"url": "https://localhost:9/hook", "events": ["soa.approved"]}`)) // reached by nobody
+	r.ask(api.ListWebhooks.Operation, "", "")
+	r.ask(api.GetWebhook.Operation, "", "")
+	r.ask(api.UpdateWebhook.Operation, "", `{"enabled": false, "description": "The chat of the security team"}`)
+	r.ask(api.RotateWebhook.Operation, "", "")
+	r.note("deliveryId", r.ask(api.TestWebhook.Operation, "", ""))
+	r.ask(api.ListDeliveries.Operation, "", "")
+	r.ask(api.Redeliver.Operation, "", "")
+	r.ask(api.DeleteWebhook.Operation, "", "")
+	r.refused(api.GetWebhook.Operation, "", "", api.CodeNotFound)
 }

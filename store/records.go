@@ -3,8 +3,10 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/scf-service/service/engine/api"
@@ -49,6 +51,32 @@ type Link struct {
 	OrganizationID string    `json:"organization_id"`
 	CreatedBy      string    `json:"created_by"`
 	ExpiresAt      time.Time `json:"expires_at"`
+}
+
+// Webhook is a webhook with its secret, sealed by a key outside the database.
+type Webhook struct {
+	api.Webhook
+	Sealed []byte `json:"sealed"`
+	// Previous is the secret before the last rotation, good until PreviousUntil.
+	Previous      []byte     `json:"previous,omitempty"`
+	PreviousUntil *time.Time `json:"previous_until,omitempty"`
+	// FailedInRow counts deliveries that were given up, one after the other.
+	FailedInRow int `json:"failed_in_row,omitempty"`
+}
+
+// Wants tells whether the webhook asks for events of a type.
+func (w *Webhook) Wants(event string) bool {
+	return len(w.Events) == 0 || slices.Contains(w.Events, event)
+}
+
+// Delivery is an event on its way to a webhook, with what is sent.
+type Delivery struct {
+	api.Delivery
+	WebhookID string          `json:"webhook_id"`
+	Payload   json.RawMessage `json:"payload"`
+	// Tries counts attempts since it was last asked for; Once: it is tried once.
+	Tries int  `json:"tries,omitempty"`
+	Once  bool `json:"once,omitempty"`
 }
 
 // AgentStep is a step of an agent run.

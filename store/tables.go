@@ -128,6 +128,15 @@ var (
 	APIKeys = tenantTable("api_keys", func(r *APIKey) (string, Key) { return r.OrganizationID, K(r.ID) })
 	Replays = NewTable("replays", func(r *Replay) Key { return K(r.OrganizationID, r.Operation, r.Secret) },
 		Index("expiry", func(r *Replay) []Key { return []Key{K(r.ExpiresAt)} }))
+	Webhooks   = tenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) })
+	Deliveries = tenantTable("deliveries", func(r *Delivery) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("webhook", func(r *Delivery) []Key { return []Key{K(r.WebhookID)} }),
+		Index("due", func(r *Delivery) []Key {
+			if r.NextAttemptAt == nil {
+				return nil
+			}
+			return []Key{K(r.WebhookID, *r.NextAttemptAt)}
+		}))
 	CustomHeads    = tenantTable("custom_heads", func(r *CustomHead) (string, Key) { return r.OrganizationID, K("head") })
 	CustomCatalogs = tenantTable("custom_catalogs", func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) })
 	Audit          = tenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
@@ -138,7 +147,7 @@ var Tables = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, CustomHeads, CustomCatalogs, Audit,
+		POAMVersions, POAMItems, Approvals, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, CustomHeads, CustomCatalogs, Audit,
 	},
 }
 

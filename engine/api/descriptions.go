@@ -70,6 +70,8 @@ var descriptions = map[string]string{
 	"get-agent-run-output":     "What is proposed is a draft; each claim cites passages or is marked as the agent's own inference.",
 	"evaluate-evidence":        "Judges only by what is sent.",
 	"create-webhook":           "Without `events`, all are sent. The secret signs every delivery by the Standard Webhooks scheme and is shown once.",
+	"rotate-webhook":           "For a day, deliveries carry a signature by each secret.",
+	"test-webhook":             "Sends one event of the type `webhook.test`, also to a webhook that is not enabled, without further attempts.",
 	"list-webhook-deliveries":  "Every attempt with its answer. Failed ones are tried again for about a day.",
 	"create-integration":       "`secrets` are written and never read back.",
 	"list-audit-events":        "A chain: each event carries the hash of the one before. `action` may end in a dot, to mean all that begin so.",

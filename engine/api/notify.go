@@ -68,6 +68,12 @@ type Delivery struct {
 	NextAttemptAt *time.Time        `json:"next_attempt_at"`
 }
 
+// DeliveryInput names a delivery of a webhook.
+type DeliveryInput struct {
+	WebhookInput
+	DeliveryID string `path:"deliveryId"`
+}
+
 // DeliveriesInput lists deliveries.
 type DeliveriesInput struct {
 	WebhookInput
@@ -175,6 +181,9 @@ var (
 	GetWebhook     = Get[WebhookInput, Webhook]("get-webhook", "/webhooks/{webhookId}", Needs("webhook:read"), Tagged(tagWebhook), Summary("Read a webhook"))
 	UpdateWebhook  = Patch[UpdateWebhookInput, Webhook]("update-webhook", "/webhooks/{webhookId}", Needs("webhook:write"), Tagged(tagWebhook), Summary("Change a webhook"))
 	DeleteWebhook  = Delete[WebhookInput]("delete-webhook", "/webhooks/{webhookId}", Needs("webhook:write"), Tagged(tagWebhook), Summary("Delete a webhook"))
+	RotateWebhook  = Post[WebhookInput, NewWebhook]("rotate-webhook", "/webhooks/{webhookId}/rotate", Needs("webhook:write"), Tagged(tagWebhook), Summary("Give a webhook a new secret; the old one goes on for a day"))
+	TestWebhook    = Post[WebhookInput, Delivery]("test-webhook", "/webhooks/{webhookId}/test", Needs("webhook:write"), Status(202), Tagged(tagWebhook), Summary("Send a test event"))
+	Redeliver      = Post[DeliveryInput, Delivery]("redeliver-webhook-delivery", "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver", Needs("webhook:write"), Status(202), Tagged(tagWebhook), Summary("Send an event again, under the id it had"))
 	ListDeliveries = Get[DeliveriesInput, List[Delivery]]("list-webhook-deliveries", "/webhooks/{webhookId}/deliveries", Needs("webhook:read"), Tagged(tagWebhook), Summary("List deliveries with every attempt"))
 
 	ListIntegrations  = Get[Paging, List[Integration]]("list-integrations", "/integrations", Needs("integration:read"), Tagged(tagIntegration), Summary("List integrations"))

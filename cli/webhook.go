@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) webhook() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "webhook", Short: "Webhooks: addresses that are told what happens",
+		Long: `A webhook is an https:// address that is told of events, signed by the Standard Webhooks
+scheme. What it doesn't take is tried again for about a day.`,
+		Example: "  service webhook create https://hooks.acme.example/service --event soa.approved --event report.ready > secret.txt\n  service webhook test ID\n  service webhook deliveries ID",
+	}, a.webhookList(), a.webhookCreate(), a.webhookUpdate(), a.webhookDelete(), a.webhookRotate(), a.webhookTest(), a.webhookDeliveries(), a.webhookRedeliver())
+}
+
+func (a *app) webhookList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the webhooks, without their secrets", Args: takes(0, 0), Long: "Lists the organization's webhooks. One that kept failing is paused: not enabled.",
+		Example: "  service webhook list\n  service webhook list -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			org, err := a.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Webhook], error) {
+				return call(cmd.Context(), a, api.ListWebhooks, &api.OrgListInput{OrgInput: org, Paging: p})
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, w := range all.Data {
+					rows = append(rows, []string{w.URL, onOff(w.Enabled), eventNames(w.Events), w.Description, w.ID})
+				}
+				p.Table([]print.Column{{Title: "url"}, {Title: "enabled", Keep: true}, {Title: "events"}, {Title: "description", Spare: true}, {Title: "id", Keep: true}}, rows)
+				a.none(p, len(rows), "There is no webhook yet; `%s` makes one.", a.command("webhook create URL"))
+			})
+		},
+	}
+}
+
+func eventNames(events []string) string {
+	if len(events) == 0 {
+		return "all"
+	}
+	return strings.Join(events, ", ")
+}
+
+func onOff(on bool) string {
+	if on {
+		return "yes"
+	}
+	return "no"
+}
+
+func (a *app) printSecret(w *api.NewWebhook, words string) error {
+	if !a.out.ForPeople() {
+		return a.out.Record(w)
+	}
+	a.say("%s %s. The secret is shown this once; the receiver checks signatures with it.", words, w.ID)
+	return a.out.Page(func(p *print.Page) { p.Text("%s", w.Secret) })
+}
+
+func (a *app) webhookCreate() *cobra.Command {
+	in := &api.CreateWebhookInput{}
+	cmd := &cobra.Command{
+		Use: "create URL", Short: "Make a webhook; its secret is printed once", Args: takes(1, 1),
+		Long:    "Makes a webhook and prints its secret to stdout, this once. Without --event it is told of\nall events.",
+		Example: "  service webhook create https://hooks.acme.example/service > secret.txt\n  service webhook create https://hooks.acme.example/soa --event soa.approved,soa.rejected",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if in.OrgInput, err = a.here(cmd.Context()); err != nil {
+				return err
+			}
+			in.Body.URL = args[0]
+			made, err := call(cmd.Context(), a, api.CreateWebhook, in)
+			if err != nil {
+				return err
+			}
+			return a.printSecret(made, "Made the webhook")
+		},
+	}
+	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "tell it of this event, as soa.approved; repeat for several (default: all)")
+	cmd.Flags().StringVar(&in.Body.Description, "description", "", "what it is for")
+	return cmd
+}
+
+func (a *app) webhookUpdate() *cobra.Command {
+	var address, description string
+	var events []string
+	var enable, disable, all bool
+	cmd := &cobra.Command{
+		Use: "update ID", Short: "Change a webhook, pause it, or let it go on", Args: takes(1, 1),
+		Long:    "Changes what is named. --enable lets a paused webhook go on, with what waits for it.",
+		Example: "  service webhook update ID --enable\n  service webhook update ID --url https://hooks.acme.example/v2 --event report.ready",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := &api.UpdateWebhookInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}}
+			f := cmd.Flags()
+			if f.Changed("url") {
+				in.Body.URL = &address
+			}
+			if f.Changed("description") {
+				in.Body.Description = &description
+			}
+			switch {
+			case all:
+				in.Body.Events = &[]string{}
+			case f.Changed("event"):
+				in.Body.Events = &events
+			}
+			if enable || disable {
+				in.Body.Enabled = &enable
+			}
+			w, err := call(cmd.Context(), a, api.UpdateWebhook, in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(w, func(p *print.Page) {
+				p.Fields(print.Field{Name: "url", Value: w.URL}, print.Field{Name: "enabled", Value: onOff(w.Enabled)}, print.Field{Name: "events", Value: eventNames(w.Events)})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&address, "url", "", "the new address")
+	cmd.Flags().StringVar(&description, "description", "", "what it is for")
+	cmd.Flags().StringSliceVar(&events, "event", nil, "tell it of these events only")
+	cmd.Flags().BoolVar(&all, "all-events", false, "tell it of all events")
+	cmd.Flags().BoolVar(&enable, "enable", false, "let it go on")
+	cmd.Flags().BoolVar(&disable, "disable", false, "pause it")
+	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
+	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
+	return cmd
+}
+
+func (a *app) webhookDelete() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete ID", Short: "Delete a webhook and what waits for it", Args: takes(1, 1),
+		Long: "Deletes a webhook with its deliveries. To stop it for a while, update it with --disable.", Example: "  service webhook delete ID",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := call(cmd.Context(), a, api.DeleteWebhook, &api.WebhookInput{WebhookID: args[0]}); err != nil {
+				return err
+			}
+			a.say("Deleted the webhook.")
+			return nil
+		},
+	}
+}
+
+func (a *app) webhookRotate() *cobra.Command {
+	return &cobra.Command{
+		Use: "rotate ID", Short: "Give a webhook a new secret; the old one goes on for a day", Args: takes(1, 1),
+		Long:    "Prints a new secret to stdout. For a day, deliveries are signed with both.",
+		Example: "  service webhook rotate ID > secret.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			made, err := call(cmd.Context(), a, api.RotateWebhook, &api.WebhookInput{WebhookID: args[0]})
+			if err != nil {
+				return err
+			}
+			return a.printSecret(made, "A new secret for the webhook")
+		},
+	}
+}
+
+func (a *app) webhookTest() *cobra.Command {
+	return &cobra.Command{
+		Use: "test ID", Short: "Send a test event", Args: takes(1, 1),
+		Long:    "Sends an event of the type webhook.test, once, also to a paused webhook, and tells what came\nback within 20 seconds.",
+		Example: "  service webhook test ID",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := call(cmd.Context(), a, api.TestWebhook, &api.WebhookInput{WebhookID: args[0]})
+			if err != nil {
+				return err
+			}
+			done, err := a.awaitDelivery(cmd.Context(), args[0], d.ID)
+			if err != nil {
+				return err
+			}
+			if err := a.printDeliveries([]api.Delivery{*done}); err != nil {
+				return err
+			}
+			if done.Status == "failed" {
+				return advise(fmt.Errorf("the webhook did not take it: %s", lastError(done)), "look at the address and at what listens there")
+			}
+			return nil
+		},
+	}
+}
+
+// awaitDelivery waits until a delivery came to its end, 20 seconds at most.
+func (a *app) awaitDelivery(ctx context.Context, webhook, id string) (*api.Delivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		list, err := call(ctx, a, api.ListDeliveries, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: webhook}, Paging: api.Paging{Limit: 20}})
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Data {
+			if d := &list.Data[i]; d.ID == id && d.Status != "pending" {
+				return d, nil
+			}
+		}
+		if err := pause(ctx, a.pace()); err != nil {
+			return nil, advise(fmt.Errorf("it was not sent within 20 seconds"), "see what became of it with `service webhook deliveries %s`", webhook)
+		}
+	}
+}
+
+func lastError(d *api.Delivery) string {
+	if n := len(d.Attempts); n > 0 && d.Attempts[n-1].Error != nil {
+		return *d.Attempts[n-1].Error
+	}
+	return ""
+}
+
+func (a *app) printDeliveries(all []api.Delivery) error {
+	return a.out.Print(&api.List[api.Delivery]{Data: all}, func(p *print.Page) {
+		var rows [][]string
+		for _, d := range all {
+			code := ""
+			if n := len(d.Attempts); n > 0 && d.Attempts[n-1].HTTPStatus > 0 {
+				code = fmt.Sprint(d.Attempts[n-1].HTTPStatus)
+			}
+			rows = append(rows, []string{d.EventType, d.Status, fmt.Sprint(len(d.Attempts)), code, lastError(&d), momentOf(d.NextAttemptAt), d.ID})
+		}
+		p.Table([]print.Column{{Title: "event", Keep: true}, {Title: "status", Keep: true}, {Title: "attempts"}, {Title: "answer"}, {Title: "error"}, {Title: "next", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
+		a.none(p, len(rows), "Nothing was sent yet.")
+	})
+}
+
+func (a *app) webhookDeliveries() *cobra.Command {
+	var status string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: takes(1, 1),
+		Long: "Lists deliveries; -o json has each attempt.", Example: "  service webhook deliveries ID --status failed",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := collect(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
+				return call(cmd.Context(), a, api.ListDeliveries, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, Paging: p, Status: status})
+			})
+			if err != nil {
+				return err
+			}
+			return a.printDeliveries(all.Data)
+		},
+	}
+	cmd.Flags().StringVar(&status, "status", "", "only of this status: pending, delivered, retrying or failed")
+	cmd.Flags().IntVar(&limit, "limit", 50, "print at most so many; 0 means all")
+	return cmd
+}
+
+func (a *app) webhookRedeliver() *cobra.Command {
+	return &cobra.Command{
+		Use: "redeliver ID DELIVERY", Short: "Send an event again, under the id it had", Args: takes(2, 2),
+		Long: "Sends an event again, from the first attempt on.", Example: "  service webhook redeliver ID DELIVERY",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := call(cmd.Context(), a, api.Redeliver, &api.DeliveryInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, DeliveryID: args[1]})
+			if err != nil {
+				return err
+			}
+			return a.printDeliveries([]api.Delivery{*d})
+		},
+	}
+}

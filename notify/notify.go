@@ -1,0 +1,333 @@
+// Package notify carries word of what happened out of the service: to webhooks.
+//
+//	a change ─▶ outbox (in its transaction) ─▶ spread: a delivery for each webhook
+//	deliveries that are due ─▶ one lane for each webhook ─▶ sign, send, note the attempt
+//
+// A delivery exists if and only if the change does. It is sent at least once, with the
+// same id each time; what crashed between sending and noting is sent again. It must not
+// reach addresses of the machine's own or private networks unless the operator allows
+// them, and it must not decide anything.
+package notify
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// Options are what the service is made of.
+type Options struct {
+	DB     *store.DB
+	Clock  func() time.Time
+	Logger *slog.Logger
+	// Key gives the 32 bytes that secrets are sealed with; it is kept outside the database.
+	Key func() ([]byte, error)
+	// Allowed are networks that webhooks may reach although they are private.
+	Allowed []netip.Prefix
+	// Every gives a tick in each such time until stop is called.
+	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// Agent names the program in requests: "service/0.1.0".
+	Agent string
+}
+
+// Service answers the operations on webhooks and sends their deliveries.
+type Service struct {
+	Options
+	client  *http.Client
+	stop    context.CancelFunc
+	working sync.WaitGroup
+}
+
+// New makes the service; Start begins to send.
+func New(o Options) *Service { return &Service{Options: o, client: newClient(o.Allowed)} }
+
+const (
+	maxWebhooks = 50 // of an organization
+	overlap     = 24 * time.Hour
+)
+
+// Events are the types that webhooks can ask for.
+var Events = []string{
+	"agent_run.completed", "agent_run.failed", "approval.decided", "approval.requested",
+	"assessment.closed", "assessment.created", "assessment.deleted", "assessment.state_changed",
+	"document.failed", "document.ingested",
+	"gap_analysis.approved", "gap_analysis.drafted", "gap_analysis.rejected", "gap_analysis.submitted",
+	"maturity.approved", "maturity.drafted", "maturity.rejected", "maturity.submitted",
+	"poam.approved", "poam.drafted", "poam.rejected", "poam.submitted",
+	"report.ready", "scope.approved",
+	"soa.approved", "soa.drafted", "soa.rejected", "soa.submitted",
+	"sync.conflict", "workflow.completed", "workflow.failed",
+}
+
+// testEvent is sent on demand, to see whether a webhook works.
+const testEvent = "webhook.test"
+
+func (s *Service) checkEvents(events []string) ([]string, error) {
+	out := slices.Clone(events)
+	slices.Sort(out)
+	out = slices.Compact(out)
+	for _, e := range out {
+		if !slices.Contains(Events, e) {
+			return nil, api.Invalid("events", "there is no event %q; known are %s", e, strings.Join(Events, ", "))
+		}
+	}
+	if out == nil {
+		out = []string{}
+	}
+	return out, nil
+}
+
+// newSecret is a secret as the Standard Webhooks scheme writes it, 24 bytes of chance.
+func newSecret() string {
+	b := make([]byte, 24)
+	_, _ = rand.Read(b) //nolint:forbidigo // a secret is chance; it never fails, the runtime ends the program first
+	return secretPrefix + base64.StdEncoding.EncodeToString(b)
+}
+
+const secretPrefix = "whsec_"
+
+// List lists an organization's webhooks.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.OrgListInput) (*api.List[api.Webhook], error) {
+	all, err := store.List(ctx, s.DB, store.Webhooks, by.OrganizationID, in.Paging, store.PageQuery[store.Webhook]{})
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Webhook]{Data: []api.Webhook{}, Pagination: all.Pagination}
+	for _, w := range all.Data {
+		out.Data = append(out.Data, w.Webhook)
+	}
+	return out, nil
+}
+
+// Create makes a webhook. It hears of what happens from then on.
+func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebhookInput) (*api.NewWebhook, error) {
+	address, err := s.checkURL(in.Body.URL)
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.checkEvents(in.Body.Events)
+	if err != nil {
+		return nil, err
+	}
+	secret := newSecret()
+	sealed, err := s.seal(secret)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.NewWebhook{Secret: secret}
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		n, err := store.Webhooks.Count(tx, by.OrganizationID)
+		if err != nil {
+			return err
+		}
+		if n >= maxWebhooks {
+			return api.Conflict("an organization has up to %d webhooks; delete one that is no longer needed", maxWebhooks)
+		}
+		w := store.Webhook{Sealed: sealed, Webhook: api.Webhook{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
+			URL:          address, Events: events, Description: strings.TrimSpace(in.Body.Description), Enabled: in.Body.Enabled == nil || *in.Body.Enabled,
+		}}
+		out.Webhook = w.Webhook
+		return errors.Join(store.Webhooks.Insert(tx, by.OrganizationID, &w), note(tx, by, "webhook.created", &w))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// note writes to the audit chain; of the address only the host, which holds no secret.
+func note(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
+	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "webhook", ResourceID: w.ID,
+		Changes: map[string]any{"host": hostOf(w.URL), "events": w.Events, "enabled": w.Enabled}})
+}
+
+func find(tx *store.Tx, org, id string) (store.Webhook, error) {
+	w, err := store.Webhooks.Get(tx, org, id)
+	return w, store.Missing(err, "webhook", id)
+}
+
+// Get is one webhook.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.Webhook, error) {
+	var w store.Webhook
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		w, err = find(tx, by.OrganizationID, in.WebhookID)
+		return err
+	})
+	return &w.Webhook, err
+}
+
+// Update changes a webhook. One that is enabled again goes on with what waits for it.
+func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebhookInput) (*api.Webhook, error) {
+	var address *string
+	if in.Body.URL != nil {
+		checked, err := s.checkURL(*in.Body.URL)
+		if err != nil {
+			return nil, err
+		}
+		address = &checked
+	}
+	var events *[]string
+	if in.Body.Events != nil {
+		checked, err := s.checkEvents(*in.Body.Events)
+		if err != nil {
+			return nil, err
+		}
+		events = &checked
+	}
+	var w store.Webhook
+	err := s.DB.Update(ctx, func(tx *store.Tx) (err error) {
+		if w, err = find(tx, by.OrganizationID, in.WebhookID); err != nil {
+			return err
+		}
+		if address != nil {
+			w.URL = *address
+		}
+		if events != nil {
+			w.Events = *events
+		}
+		if in.Body.Description != nil {
+			w.Description = strings.TrimSpace(*in.Body.Description)
+		}
+		if in.Body.Enabled != nil {
+			w.Enabled, w.FailedInRow = *in.Body.Enabled, 0
+		}
+		w.UpdatedAt = tx.Now()
+		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), note(tx, by, "webhook.updated", &w))
+	})
+	return &w.Webhook, err
+}
+
+// Delete ends a webhook and what waits for it.
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.None, error) {
+	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
+		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		if err != nil {
+			return err
+		}
+		for d, err := range store.Deliveries.By("webhook").Scan(tx, by.OrganizationID, store.Prefix(w.ID)) {
+			if err != nil {
+				return err
+			}
+			if err := store.Deliveries.Delete(tx, by.OrganizationID, d.ID); err != nil {
+				return err
+			}
+		}
+		return errors.Join(store.Webhooks.Delete(tx, by.OrganizationID, w.ID), note(tx, by, "webhook.deleted", &w))
+	})
+}
+
+// Rotate gives a webhook a new secret. For a day, deliveries are signed with both, so that
+// the receiver can change over.
+func (s *Service) Rotate(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.NewWebhook, error) {
+	secret := newSecret()
+	sealed, err := s.seal(secret)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.NewWebhook{Secret: secret}
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		if err != nil {
+			return err
+		}
+		until := tx.Now().Add(overlap)
+		w.Previous, w.PreviousUntil, w.Sealed, w.UpdatedAt = w.Sealed, &until, sealed, tx.Now()
+		out.Webhook = w.Webhook
+		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), note(tx, by, "webhook.rotated", &w))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Test sends an event that says nothing, also to a webhook that is not enabled.
+func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.Delivery, error) {
+	var d store.Delivery
+	err := s.DB.Update(ctx, func(tx *store.Tx) error {
+		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		if err != nil {
+			return err
+		}
+		id := tx.NewID()
+		d, err = newDelivery(tx, &w, id, testEvent, payload{ID: id, Type: testEvent, CreatedAt: tx.Now(), OrganizationID: w.OrganizationID, Data: map[string]any{"webhook_id": w.ID}})
+		if err != nil {
+			return err
+		}
+		d.Once = true
+		return errors.Join(store.Deliveries.Insert(tx, by.OrganizationID, &d), note(tx, by, "webhook.tested", &w))
+	})
+	return &d.Delivery, err
+}
+
+// ListDeliveries lists deliveries, newest first.
+func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.DeliveriesInput) (*api.List[api.Delivery], error) {
+	if _, err := s.Get(ctx, by, &in.WebhookInput); err != nil {
+		return nil, err
+	}
+	all, err := store.List(ctx, s.DB, store.Deliveries, by.OrganizationID, in.Paging, store.PageQuery[store.Delivery]{
+		Index: "webhook", Prefix: store.K(in.WebhookID), Reverse: true, Filter: func(d *store.Delivery) bool { return in.Status == "" || d.Status == in.Status },
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Delivery]{Data: []api.Delivery{}, Pagination: all.Pagination}
+	for _, d := range all.Data {
+		out.Data = append(out.Data, d.Delivery)
+	}
+	return out, nil
+}
+
+// Redeliver sends an event again, under the id it had.
+func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.DeliveryInput) (*api.Delivery, error) {
+	var d store.Delivery
+	err := s.DB.Update(ctx, func(tx *store.Tx) error {
+		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		if err != nil {
+			return err
+		}
+		if d, err = store.Deliveries.Get(tx, by.OrganizationID, in.DeliveryID); err != nil || d.WebhookID != w.ID {
+			return store.Missing(orMissing(err), "delivery", in.DeliveryID)
+		}
+		if d.Status == pending || d.Status == retrying {
+			now := tx.Now()
+			d.NextAttemptAt = &now
+		} else {
+			now := tx.Now()
+			d.Status, d.NextAttemptAt, d.Tries = pending, &now, 0
+		}
+		d.UpdatedAt = tx.Now()
+		return errors.Join(store.Deliveries.Update(tx, by.OrganizationID, &d), note(tx, by, "webhook.redelivered", &w))
+	})
+	return &d.Delivery, err
+}
+
+func orMissing(err error) error {
+	if err == nil {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+func hostOf(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, "?")
+	return host
+}
+
+var errSealed = fmt.Errorf("its secret can't be opened with this installation's key; rotate it")
