@@ -172,7 +172,7 @@ var homes = map[string][]string{
 	"github.com/charmbracelet":              {"tui", "cli"},
 	"github.com/danielgtaylor/huma/v2":      {"daemon"},
 	"github.com/go-chi/chi/v5":              {"daemon"},
-	"github.com/defenseunicorns/go-oscal":   {"catalog/oscal"},
+	"github.com/defenseunicorns/go-oscal":   {"catalog/oscal", "report"},
 	"github.com/itchyny/gojq":               {"cli"},
 	"github.com/jackc/pgx/v5":               {"store/postgres"},
 	"github.com/klippa-app/go-pdfium":       {"evidence/parse"},
