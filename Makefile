@@ -36,6 +36,7 @@ mod:
 
 vet:
 	@tools/section "vet" "Mend what go vet names above." go vet $(PACKAGES)
+	@tools/section "vet of what a tag brings in" "Mend what go vet names above." go vet -tags unipdf ./evidence/parse
 
 $(LINTER):
 	@mkdir -p $(CACHE)

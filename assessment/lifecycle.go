@@ -249,11 +249,7 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.TimelineEvent]{Data: make([]api.TimelineEvent, len(l.Data)), Pagination: l.Pagination}
-	for i := range l.Data {
-		out.Data[i] = l.Data[i].TimelineEvent
-	}
-	return out, nil
+	return api.ListOf(l, func(e *store.TimelineEvent) api.TimelineEvent { return e.TimelineEvent }), nil
 }
 
 // do does the work of the step to a state, where it has not been done, and

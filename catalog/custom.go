@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,7 +197,7 @@ func (m *merge) add(n Mapping) {
 
 // answers adds what a custom control answers: what is said, then what those do that it stands beside.
 func (m *merge) answers(b *api.CustomControlBody) {
-	for _, ref := range sortedKeys(b.Requirements) {
+	for _, ref := range slices.Sorted(maps.Keys(b.Requirements)) {
 		f, own := m.frameworks[ref]
 		for _, code := range b.Requirements[ref] {
 			if own {
@@ -228,15 +229,6 @@ func (m *merge) answers(b *api.CustomControlBody) {
 			m.link(b.Code, b.Code, other.Framework, other.Requirement, MappingDetail{Strength: -1, Rationale: "stands beside " + m.src.Controls[c].Code})
 		}
 	}
-}
-
-func sortedKeys(m map[string][]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // known is the framework of the source's own that a code or name means, if any.

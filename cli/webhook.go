@@ -17,7 +17,7 @@ func (a *app) webhook() *cobra.Command {
 		Use: "webhook", Short: "Webhooks: addresses that are told what happens",
 		Long: `A webhook is an https:// address that is told of events, signed by the Standard Webhooks
 scheme. What it doesn't take is tried again for about a day.`,
-		Example: "  service webhook create https://hooks.acme.example/service --event soa.approved --event report.ready > secret.txt\n  service webhook test ID\n  service webhook deliveries ID",
+		Example: "  service webhook create https://hooks.acme.example/s --event soa.approved --event report.ready > secret.txt\n  service webhook test ID\n  service webhook deliveries ID",
 	}, a.webhookList(), a.webhookCreate(), a.webhookUpdate(), a.webhookDelete(), a.webhookRotate(), a.webhookTest(), a.webhookDeliveries(), a.webhookRedeliver())
 }
 

@@ -138,11 +138,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInpu
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Document]{Data: make([]api.Document, len(l.Data)), Pagination: l.Pagination}
-	for i := range l.Data {
-		out.Data[i] = l.Data[i].Document
-	}
-	return out, nil
+	return api.ListOf(l, func(d *store.Document) api.Document { return d.Document }), nil
 }
 
 func (s *Service) exists(ctx context.Context, by api.Caller, assessment string) error {

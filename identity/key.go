@@ -30,11 +30,7 @@ func (s *Service) ListAPIKeys(ctx context.Context, by api.Caller, in *api.Paging
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.APIKey]{Pagination: all.Pagination}
-	for _, k := range all.Data {
-		out.Data = append(out.Data, shown(k, s.clock()))
-	}
-	return out, nil
+	return api.ListOf(all, func(k *store.APIKey) api.APIKey { return shown(*k, s.clock()) }), nil
 }
 
 // CreateAPIKey makes a key of the caller's own.

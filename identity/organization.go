@@ -29,11 +29,7 @@ func (s *Service) ListOrganizations(ctx context.Context, by api.Caller, in *api.
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Organization]{Pagination: mine.Pagination}
-	for _, o := range mine.Data {
-		out.Data = append(out.Data, o.Organization)
-	}
-	return out, nil
+	return api.ListOf(mine, func(o *api.MyOrganization) api.Organization { return o.Organization }), nil
 }
 
 // GetTenant reads an organization of the caller's; a platform admin reads any.

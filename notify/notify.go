@@ -105,11 +105,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.OrgListInput)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Webhook]{Data: []api.Webhook{}, Pagination: all.Pagination}
-	for _, w := range all.Data {
-		out.Data = append(out.Data, w.Webhook)
-	}
-	return out, nil
+	return api.ListOf(all, func(w *store.Webhook) api.Webhook { return w.Webhook }), nil
 }
 
 // Create makes a webhook. It hears of what happens from then on.
@@ -285,11 +281,7 @@ func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.Del
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Delivery]{Data: []api.Delivery{}, Pagination: all.Pagination}
-	for _, d := range all.Data {
-		out.Data = append(out.Data, d.Delivery)
-	}
-	return out, nil
+	return api.ListOf(all, func(d *store.Delivery) api.Delivery { return d.Delivery }), nil
 }
 
 // Redeliver sends an event again, under the id it had.

@@ -232,11 +232,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInpu
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.WorkflowRun]{Data: make([]api.WorkflowRun, len(l.Data)), Pagination: l.Pagination}
-	for i := range l.Data {
-		out.Data[i] = l.Data[i].WorkflowRun
-	}
-	return out, nil
+	return api.ListOf(l, func(r *store.WorkflowRun) api.WorkflowRun { return r.WorkflowRun }), nil
 }
 
 // change writes what a person asked of a run.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +127,7 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 		return refusal(err)
 	}
 	label := base.Version().Label
-	for _, code := range sortedKeys(after) {
+	for _, code := range slices.Sorted(maps.Keys(after)) {
 		for _, what := range after[code] {
 			if !slices.Contains(before[code], what) {
 				return api.Invalid("controls", "%s names %q, which is neither in catalog version %s nor among your own", code, short(what), label)
@@ -149,15 +150,6 @@ func short(s string) string {
 		return strings.ToValidUTF8(s[:80], "") + "…"
 	}
 	return s
-}
-
-func sortedKeys(m map[string][]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // keepCustom writes the next revision, unless another came since head, and drops those

@@ -93,23 +93,15 @@ func (s *Service) view(ctx context.Context, by api.Caller, version string) (*cat
 	return snap, err
 }
 
+// maxHeads bounds how many organizations' newest revisions are kept in memory.
+const maxHeads = 10_000
+
 // head is the newest revision of an organization; 0 where it added nothing.
-func (s *Service) head(ctx context.Context, organization string) (revision int, err error) {
+func (s *Service) head(ctx context.Context, organization string) (int, error) {
 	if organization == "" {
 		return 0, nil
 	}
-	at, known := s.db.Changes(store.CustomHeads)
-	if kept, ok := s.headAt(organization, at); known && ok {
-		return kept, nil
-	}
-	if known {
-		defer func() {
-			if err == nil {
-				s.keepHead(organization, at, revision)
-			}
-		}()
-	}
-	return s.readHead(ctx, organization)
+	return s.heads.Get(organization, func() (int, error) { return s.readHead(ctx, organization) })
 }
 
 func (s *Service) readHead(ctx context.Context, organization string) (revision int, err error) {
@@ -122,32 +114,6 @@ func (s *Service) readHead(ctx context.Context, organization string) (revision i
 		return err
 	})
 	return revision, err
-}
-
-// maxHeads bounds how many organizations' newest revisions are kept in memory.
-const maxHeads = 10_000
-
-// headAt is the newest revision as of a number of changes, where it is known.
-func (s *Service) headAt(organization string, at uint64) (revision int, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.headsAt != at {
-		return 0, false
-	}
-	revision, ok = s.heads[organization]
-	return revision, ok
-}
-
-func (s *Service) keepHead(organization string, at uint64, revision int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.headsAt > at: // it is older than what is kept
-		return
-	case s.headsAt < at || s.heads == nil || len(s.heads) >= maxHeads:
-		s.heads, s.headsAt = map[string]int{}, at
-	}
-	s.heads[organization] = revision
 }
 
 // own joins a catalog with a revision, or gives what was joined before.

@@ -38,15 +38,12 @@ type Service struct {
 	// twice the memory, and could keep the same source twice.
 	importing chan struct{}
 
+	listed *store.Memo[[]store.CatalogVersion]
+	heads  *store.Memo[int] // organizations' newest revisions
+
 	mu     sync.Mutex
 	loaded map[string]*catalog.Snapshot
-	// listed are the versions as of a number of changes; see store.DB.Changes.
-	listed   []store.CatalogVersion
-	listedAt uint64
-	// heads are organizations' newest revisions, likewise.
-	heads   map[string]int
-	headsAt uint64
-	owns    ownCatalogs
+	owns   ownCatalogs
 }
 
 // ReadPDF gives the text of a PDF as lines of tables and paragraphs, in order.
@@ -64,7 +61,8 @@ func WithImported(hear func(version string)) Option { return func(s *Service) { 
 
 // New makes the service.
 func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
-	s := &Service{db: db, clock: clock, importing: make(chan struct{}, 1), loaded: map[string]*catalog.Snapshot{}}
+	s := &Service{db: db, clock: clock, importing: make(chan struct{}, 1), loaded: map[string]*catalog.Snapshot{},
+		listed: store.NewMemo[[]store.CatalogVersion](db, 1, store.CatalogVersions), heads: store.NewMemo[int](db, maxHeads, store.CustomHeads)}
 	for _, o := range options {
 		o(s)
 	}
@@ -186,29 +184,20 @@ func (s *Service) turn(ctx context.Context) (done func(), err error) {
 }
 
 // versions are all records, newest first.
-func (s *Service) versions(ctx context.Context) (out []store.CatalogVersion, err error) {
-	at, known := s.db.Changes(store.CatalogVersions)
-	s.mu.Lock()
-	listed, fresh := s.listed, known && s.listed != nil && s.listedAt == at
-	s.mu.Unlock()
-	if fresh {
-		return slices.Clone(listed), nil
-	}
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		for v, err := range store.CatalogVersions.Scan(tx, store.Reverse) {
-			if err != nil {
-				return err
+func (s *Service) versions(ctx context.Context) ([]store.CatalogVersion, error) {
+	all, err := s.listed.Get("", func() (out []store.CatalogVersion, err error) {
+		err = s.db.View(ctx, func(tx *store.Tx) error {
+			for v, err := range store.CatalogVersions.Scan(tx, store.Reverse) {
+				if err != nil {
+					return err
+				}
+				out = append(out, v)
 			}
-			out = append(out, v)
-		}
-		return nil
+			return nil
+		})
+		return out, err
 	})
-	if err == nil && known {
-		s.mu.Lock()
-		s.listed, s.listedAt = slices.Clone(out), at
-		s.mu.Unlock()
-	}
-	return out, err
+	return slices.Clone(all), err
 }
 
 // find is the version with an id or label; the latest active one where ref is empty or

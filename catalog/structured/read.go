@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -244,7 +244,7 @@ func (r *reader) mappings(c *control, number int, place string) error {
 		r.src.Mappings = append(r.src.Mappings, catalog.Mapping{Control: number, Framework: f, Requirement: q, Detail: detail})
 		return nil
 	}
-	for _, framework := range sortedKeys(c.Mappings) {
+	for _, framework := range slices.Sorted(maps.Keys(c.Mappings)) {
 		for n, code := range c.Mappings[framework] {
 			if err := add(framework, code, fmt.Sprintf("%s.mappings.%s[%d]", place, shorten(framework), n), nil); err != nil {
 				return err
@@ -261,15 +261,6 @@ func (r *reader) mappings(c *control, number int, place string) error {
 		}
 	}
 	return nil
-}
-
-func sortedKeys(m map[string][]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
 }
 
 func (r *reader) readPrinciples() error {

@@ -15,9 +15,6 @@ import (
 //go:embed schema.json
 var schemaJSON []byte
 
-// Schema is the JSON Schema of the format, to be shown and used elsewhere.
-func Schema() []byte { return bytes.Clone(schemaJSON) }
-
 var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaJSON))
 	if err != nil {

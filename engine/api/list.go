@@ -12,6 +12,15 @@ type List[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
+// ListOf is the same page, of what each record shows.
+func ListOf[R, T any](l *List[R], show func(*R) T) *List[T] {
+	out := &List[T]{Data: make([]T, len(l.Data)), Pagination: l.Pagination}
+	for i := range l.Data {
+		out.Data[i] = show(&l.Data[i])
+	}
+	return out
+}
+
 // Pagination tells where a page stands: how many records there are after the
 // filters, and the cursor of the next page where there is one.
 type Pagination struct {

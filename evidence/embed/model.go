@@ -52,28 +52,28 @@ func (m *Model) Len() int { return len(m.terms) }
 // Embed returns a vector of length 1 per text, all zeros for a text without a
 // known word. It fails only when ctx ends.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, len(texts))
+	out, known := make([][]float32, len(texts)), guesses{}
 	for i, text := range texts {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		out[i] = m.embed(text)
+		out[i] = m.embed(text, known)
 	}
 	return out, nil
 }
 
 // Parts embeds parts of texts at once, as Embed does.
 func (m *Model) Parts(texts []string) [][]float32 {
-	out := make([][]float32, len(texts))
+	out, known := make([][]float32, len(texts)), guesses{}
 	for i, text := range texts {
-		out[i] = m.embed(text)
+		out[i] = m.embed(text, known)
 	}
 	return out
 }
 
 func (m *Model) row(i int32) []float32 { return m.rows[int(i)*m.dims : (int(i)+1)*m.dims] }
 
-func (m *Model) embed(text string) []float32 {
+func (m *Model) embed(text string, spelt guesses) []float32 {
 	v := make([]float32, m.dims)
 	tokens := words.Split(text)
 	ids, unknown := m.look(tokens)
@@ -82,7 +82,7 @@ func (m *Model) embed(text string) []float32 {
 	}
 	sumRows(v, m.rows, ids)
 	for _, stem := range unknown {
-		for _, near := range m.spell.near(stem) {
+		for _, near := range m.spell.guess(stem, spelt) {
 			axpy(near.weight*unknownWeight, m.row(near.term), v)
 		}
 	}

@@ -3,6 +3,7 @@ package embed
 import (
 	"sort"
 	"strings"
+	"sync"
 )
 
 // spellings finds known stems that are written much like an unknown one
@@ -10,7 +11,19 @@ import (
 type spellings struct {
 	sizes []int // character n-grams per term
 	grams map[string][]int32
+	sums  *sync.Pool // of *gramSums
 }
+
+// gramSums counts the n-grams that terms share with a stem; it is all 0 between two stems.
+type gramSums struct {
+	of   []uint16
+	seen []int32 // terms that aren't 0
+}
+
+// guesses are what unknown stems of some texts are like, so that each is compared once.
+type guesses map[string][]weighted
+
+const maxGuesses = 4096
 
 const (
 	gramSize    = 4
@@ -22,6 +35,7 @@ const (
 
 func newSpellings(terms []string) spellings {
 	s := spellings{sizes: make([]int, len(terms)), grams: make(map[string][]int32)}
+	s.sums = &sync.Pool{New: func() any { return &gramSums{of: make([]uint16, len(terms))} }}
 	for i, t := range terms {
 		if strings.IndexByte(t, ' ') >= 0 {
 			continue
@@ -52,23 +66,41 @@ func charGrams(stem string) []string {
 	return out
 }
 
+// guess is near, remembered.
+func (s *spellings) guess(stem string, known guesses) []weighted {
+	near, ok := known[stem]
+	if !ok {
+		if len(known) >= maxGuesses {
+			clear(known)
+		}
+		near = s.near(stem)
+		known[stem] = near
+	}
+	return near
+}
+
 // near returns the terms closest in spelling, weights adding up to at most 1.
 func (s *spellings) near(stem string) []weighted {
 	grams := charGrams(stem)
-	shared := make(map[int32]int)
+	shared, _ := s.sums.Get().(*gramSums)
+	defer s.sums.Put(shared)
 	for _, g := range grams {
 		if p := s.grams[g]; len(p) <= maxPostings {
 			for _, id := range p {
-				shared[id]++
+				if shared.of[id]++; shared.of[id] == 1 {
+					shared.seen = append(shared.seen, id)
+				}
 			}
 		}
 	}
 	var out []weighted
-	for id, n := range shared {
-		if dice := 2 * float32(n) / float32(len(grams)+s.sizes[id]); dice >= minSpelling {
+	for _, id := range shared.seen {
+		if dice := 2 * float32(shared.of[id]) / float32(len(grams)+s.sizes[id]); dice >= minSpelling {
 			out = append(out, weighted{id, dice})
 		}
+		shared.of[id] = 0
 	}
+	shared.seen = shared.seen[:0]
 	sort.Slice(out, func(i, j int) bool {
 		if out[i].weight != out[j].weight {
 			return out[i].weight > out[j].weight

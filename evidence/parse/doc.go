@@ -5,7 +5,7 @@
 //
 //	bytes ── sniff (content, not name) ──┬─ text: md, txt/log, html, csv/tsv, json
 //	                                     ├─ zip:  docx, xlsx
-//	                                     └─ pdf:  PDFium in WebAssembly
+//	                                     └─ pdf:  PDFium in WebAssembly (unipdf by build tag)
 //	                                              │
 //	             Blocks in reading order  ◄───────┘   + Furniture, facts, language, warnings
 //

@@ -54,9 +54,10 @@ type OCR interface {
 type Reader struct {
 	opt Options
 
-	mu     sync.Mutex
-	pdf    *pdfEngine // nil until the first PDF
-	closed bool
+	mu      sync.Mutex
+	pdf     readingPDFs
+	reading sync.WaitGroup // PDFs
+	closed  bool
 }
 
 // New returns a Reader. It costs nothing until a PDF is read.
@@ -64,10 +65,12 @@ func New(opt Options) (*Reader, error) {
 	if opt.MaxBytes < 0 || opt.MaxText < 0 || opt.MaxPages < 0 || opt.Timeout < 0 {
 		return nil, errors.New("parse: a limit is negative; leave it zero for the default")
 	}
-	return &Reader{opt: opt.withDefaults()}, nil
+	r := &Reader{opt: opt.withDefaults(), pdf: readingPDFs{start: startPDF}}
+	r.pdf.closing, r.pdf.stop = context.WithCancel(context.Background())
+	return r, nil
 }
 
-// Close frees PDFium. Reads of PDFs still running fail.
+// Close frees the PDF reader. Reads of PDFs still running fail.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,10 +78,12 @@ func (r *Reader) Close() error {
 		return nil
 	}
 	r.closed = true
-	if r.pdf == nil {
+	r.pdf.stop()
+	r.reading.Wait()
+	if r.pdf.engine == nil {
 		return nil
 	}
-	return r.pdf.close()
+	return r.pdf.engine.close()
 }
 
 // Read reads one document of size bytes. The name tells Markdown from plain text and

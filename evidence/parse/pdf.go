@@ -17,19 +17,10 @@ func pageName(n int) string { return "page " + strconv.Itoa(n) }
 
 // readPDF reads the text layer of a PDF page by page, then makes one flow of it.
 func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
-	e, err := r.engine()
-	if err != nil {
-		return err
-	}
-	defer e.running.Done()
-	return e.instance(b.ctx, func(m *pdfModule) error {
-		doc, err := m.load(content, size)
+	return r.openPDF(b.ctx, content, size, func(doc pdfDocument) error {
+		pages, err := doc.pages()
 		if err != nil {
 			return err
-		}
-		pages := int(int32(m.call("FPDF_GetPageCount", doc)))
-		if m.err != nil {
-			return m.failed("")
 		}
 		if pages <= 0 {
 			return fail(ErrDamaged, "", "it has no pages")
@@ -38,34 +29,33 @@ func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 			return fail(ErrTooLarge, "", "it has %d pages, the limit is %d; split it", pages, r.opt.MaxPages)
 		}
 		b.doc.PageCount = pages
-		b.doc.Title = pdfTitle(m.pdfText(doc, "Title"))
-		flow := &pdfFlow{b: b, outline: m.outline(doc)}
-		if m.err != nil {
-			return m.failed("")
+		b.doc.Title = pdfTitle(doc.title())
+		flow := &pdfFlow{b: b}
+		if flow.outline, err = doc.outline(); err != nil {
+			return err
 		}
-		return r.readPages(b, m, doc, flow)
+		return r.readPages(b, doc, flow)
 	})
 }
 
-func (r *Reader) readPages(b *builder, m *pdfModule, doc uint64, flow *pdfFlow) error {
-	var silent, broken []int
+func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
+	var broken []int
+	var scans []scannedPage
 	for n := 1; n <= b.doc.PageCount; n++ {
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
-		page, err := m.readPage(doc, n)
+		page, err := doc.page(n)
 		if err != nil {
-			if m.err != nil || m.ctx.Err() != nil {
-				return err // the module has stopped; no later page can be read
-			}
-			if !errors.Is(err, ErrDamaged) {
+			if doc.stopped() || !errors.Is(err, ErrDamaged) {
 				return err
 			}
 			broken = append(broken, n)
 			continue
 		}
-		if len(page.words) == 0 && (page.images || len(page.rules) > 0) {
-			silent = append(silent, n)
+		layout := layOut(page)
+		if page.isScan() {
+			scans = append(scans, scannedPage{number: n, words: len(page.words), layout: layout})
 		}
 		chars := 0
 		for _, w := range page.words {
@@ -74,35 +64,33 @@ func (r *Reader) readPages(b *builder, m *pdfModule, doc uint64, flow *pdfFlow) 
 		if flow.size += int64(chars); flow.size > b.max {
 			return fail(ErrTooLarge, pageName(n), "it holds more than %d bytes of text", b.max)
 		}
-		flow.pages = append(flow.pages, layOut(page))
+		flow.pages = append(flow.pages, layout)
 	}
 	if len(broken) > 0 {
 		b.warn("%s could not be read and was left out.", pageList(broken))
+	}
+	found, err := r.readScans(b, doc, scans)
+	if err != nil {
+		return err
 	}
 	flow.write()
 	if b.err != nil {
 		return b.err
 	}
-	scans := len(silent)
-	silent, err := r.readScans(b, m, doc, silent)
-	if err != nil {
+	if err := b.insert(found); err != nil {
 		return err
 	}
-	if len(silent) > 0 && r.opt.OCR == nil {
-		b.warn("%s: no text layer, needs OCR: %s.", pageList(silent), installOCR)
-	} else if len(silent) > 0 {
-		b.warn("%s: no text layer, and no text was recognised.", pageList(silent))
-	}
-	if flow.size > 0 || scans > len(silent) {
+	silent := r.warnUnread(b, scans)
+	if flow.size > 0 || len(found) > 0 {
 		return b.err
 	}
 	switch {
 	case len(broken) == b.doc.PageCount:
 		return fail(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
-	case scans > 0 && r.opt.OCR != nil:
-		return fail(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", scans, b.doc.PageCount)
-	case scans > 0:
-		return fail(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", scans, b.doc.PageCount, installOCR)
+	case len(silent) > 0 && r.opt.OCR != nil:
+		return fail(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", len(silent), b.doc.PageCount)
+	case len(silent) > 0:
+		return fail(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", len(silent), b.doc.PageCount, installOCR)
 	}
 	return fail(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
 }
@@ -129,17 +117,6 @@ func pageList(pages []int) string {
 	return "Pages " + strings.Join(parts, ", ")
 }
 
-// pdfText is an entry of the document's information.
-func (m *pdfModule) pdfText(doc uint64, key string) string {
-	// The key lies behind the buffer that the answer is written to.
-	at := uint32(m.call("malloc", uint64(len(key)+1)))
-	if m.err != nil || at == 0 || !m.mem.Write(at, append([]byte(key), 0)) {
-		return ""
-	}
-	defer m.call("free", uint64(at))
-	return m.text("FPDF_GetMetaText", doc, uint64(at))
-}
-
 // pdfTitle drops what printers put where a title should be.
 func pdfTitle(s string) string {
 	s = clean(s)
@@ -155,30 +132,6 @@ func pdfTitle(s string) string {
 		}
 	}
 	return s
-}
-
-// outline reads the bookmarks: the level of each title. Rings and endless lists are cut off.
-func (m *pdfModule) outline(doc uint64) map[string]int {
-	levels := map[string]int{}
-	seen := map[uint64]bool{}
-	var visit func(parent uint64, level int)
-	visit = func(parent uint64, level int) {
-		for mark := m.call("FPDFBookmark_GetFirstChild", doc, parent); mark != 0 && m.err == nil; mark = m.call("FPDFBookmark_GetNextSibling", doc, mark) {
-			if seen[mark] || len(seen) >= maxBookmarks {
-				return
-			}
-			seen[mark] = true
-			title := sameText(m.text("FPDFBookmark_GetTitle", mark))
-			if _, have := levels[title]; !have && title != "" {
-				levels[title] = level
-			}
-			if level < maxOutline {
-				visit(mark, level+1)
-			}
-		}
-	}
-	visit(0, 1)
-	return levels
 }
 
 // sameText is a text made comparable: small letters and digits only.

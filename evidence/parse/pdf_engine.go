@@ -5,230 +5,68 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"reflect"
-	"sync"
-
-	"github.com/klippa-app/go-pdfium"
-	"github.com/klippa-app/go-pdfium/webassembly"
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
 )
 
-const (
-	pdfWorkers     = 2     // documents read at once; each has its own memory
-	pdfMemoryPages = 10240 // of 64 KiB: 640 MiB a document at most
-	pdfScratch     = 4096  // bytes that results are passed through
-)
+const pdfWorkers = 2 // documents read at once; each has its own memory
 
-// pdfEngine holds PDFium, compiled once. Every document gets a fresh instance without
-// files, network or environment: what a document does to it ends with the document.
-type pdfEngine struct {
-	pool    pdfium.Pool
-	cache   wazero.CompilationCache
-	ctx     context.Context // ends with close
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+// pdfEngine gets at what is on the pages of PDFs: words with their places, ruling lines,
+// pictures. What is made of them is the same for every engine: PDFium, or in a build with the
+// tag unipdf that.
+type pdfEngine interface {
+	// open gives fn a document that is of use until fn returns. It ends with ctx.
+	open(ctx context.Context, content io.ReaderAt, size int64, fn func(pdfDocument) error) error
+	// close frees the engine when no document is open any more.
+	close() error
 }
 
-// engine starts PDFium at the first PDF.
-func (r *Reader) engine() (*pdfEngine, error) {
+// pdfDocument is a PDF that is open. Its errors are those of Read.
+type pdfDocument interface {
+	pages() (int, error)
+	title() string
+	// outline gives the level of each bookmark by its words, as sameText has them.
+	outline() (map[string]int, error)
+	// page reads a page, counted from 1.
+	page(n int) (*pdfPage, error)
+	// draw renders a page in grey, as a PNM file.
+	draw(n int) ([]byte, error)
+	// stopped reports after an error that no other page can be read either.
+	stopped() bool
+}
+
+// readingPDFs is what a Reader has for PDFs.
+type readingPDFs struct {
+	start   func(Options) (pdfEngine, error)
+	engine  pdfEngine       // nil until the first PDF
+	closing context.Context // ends with Close
+	stop    context.CancelFunc
+}
+
+// openPDF starts the engine at the first PDF and opens a document.
+func (r *Reader) openPDF(ctx context.Context, content io.ReaderAt, size int64, fn func(pdfDocument) error) error {
+	e, err := r.pdfEngine()
+	if err != nil {
+		return err
+	}
+	defer r.reading.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.pdf.closing, cancel)()
+	return e.open(ctx, content, size, fn)
+}
+
+func (r *Reader) pdfEngine() (pdfEngine, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errors.New("parse: the reader is closed")
 	}
-	if r.pdf == nil {
-		e, err := startPDFium(r.opt.CacheDir)
+	if r.pdf.engine == nil {
+		e, err := r.pdf.start(r.opt)
 		if err != nil {
 			return nil, fmt.Errorf("start the PDF reader: %w", err)
 		}
-		r.pdf = e
+		r.pdf.engine = e
 	}
-	r.pdf.running.Add(1)
-	return r.pdf, nil
-}
-
-func startPDFium(cacheDir string) (*pdfEngine, error) {
-	e := &pdfEngine{}
-	// Calls must end when their context does, or a document could hold a core for ever.
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemoryPages)
-	if cacheDir != "" {
-		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
-		if err != nil {
-			return nil, err
-		}
-		e.cache = cache
-		config = config.WithCompilationCache(cache)
-	}
-	pool, err := webassembly.Init(webassembly.Config{
-		MinIdle: 0, MaxIdle: 0, MaxTotal: pdfWorkers,
-		FSConfig:      wazero.NewFSConfig(), // by default it would mount the whole disk
-		RuntimeConfig: config,
-		Stdout:        io.Discard,
-		Stderr:        io.Discard,
-	})
-	if err != nil {
-		return nil, err
-	}
-	e.pool = pool
-	e.ctx, e.cancel = context.WithCancel(context.Background())
-	return e, nil
-}
-
-func (e *pdfEngine) close() error {
-	e.cancel()
-	e.running.Wait()
-	err := e.pool.Close()
-	if e.cache != nil {
-		err = errors.Join(err, e.cache.Close(context.Background()))
-	}
-	return err
-}
-
-// instance gives fn PDFium's module for one document.
-func (e *pdfEngine) instance(ctx context.Context, fn func(*pdfModule) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(e.ctx, cancel)()
-
-	inst, err := e.pool.GetInstanceWithContext(ctx)
-	if err != nil {
-		return fmt.Errorf("start a PDF instance: %w", err)
-	}
-	defer inst.Close() // a module that was stopped can't say goodbye; nothing to do about it
-	mod, err := moduleOf(inst)
-	if err != nil {
-		return err
-	}
-	m := &pdfModule{ctx: ctx, mod: mod, mem: mod.Memory(), fns: map[string]api.Function{}}
-	m.scratch = uint32(m.call("malloc", pdfScratch))
-	if m.scratch == 0 {
-		return m.failed("no memory")
-	}
-	return fn(m)
-}
-
-// moduleOf reaches the WebAssembly module under the library's instance. The library's own
-// calls can't be stopped (they run under a background context, and Kill panics on a nil
-// pool) and cost some 10 allocations a character; calls on the module have neither fault.
-func moduleOf(inst pdfium.Pdfium) (api.Module, error) {
-	impl, ok := inst.(interface{ GetImplementation() interface{} })
-	if !ok {
-		return nil, errors.New("this go-pdfium hides its implementation")
-	}
-	v := reflect.Indirect(reflect.ValueOf(impl.GetImplementation()))
-	if v.Kind() == reflect.Struct {
-		if f := v.FieldByName("Module"); f.IsValid() && f.CanInterface() {
-			if mod, ok := f.Interface().(api.Module); ok {
-				return mod, nil
-			}
-		}
-	}
-	return nil, errors.New("this go-pdfium hides its module")
-}
-
-// pdfModule calls PDFium's C functions. The first failure sticks; later calls answer 0.
-type pdfModule struct {
-	ctx     context.Context
-	mod     api.Module
-	mem     api.Memory
-	fns     map[string]api.Function
-	stack   [12]uint64
-	scratch uint32
-	err     error
-}
-
-func (m *pdfModule) fn(name string) api.Function {
-	f := m.fns[name]
-	if f == nil {
-		if f = m.mod.ExportedFunction(name); f == nil {
-			m.err = errors.New("PDFium has no " + name)
-			return nil
-		}
-		m.fns[name] = f
-	}
-	return f
-}
-
-func (m *pdfModule) call(name string, args ...uint64) uint64 {
-	if m.err != nil {
-		return 0
-	}
-	f := m.fn(name)
-	if f == nil {
-		return 0
-	}
-	return m.callFn(f, args...)
-}
-
-// callFn is call for functions that are called for every character.
-func (m *pdfModule) callFn(f api.Function, args ...uint64) uint64 {
-	if m.err != nil {
-		return 0
-	}
-	m.stack[0] = 0
-	copy(m.stack[:], args)
-	if err := f.CallWithStack(m.ctx, m.stack[:]); err != nil {
-		m.err = err
-		return 0
-	}
-	return m.stack[0]
-}
-
-// failed is the error of the document: the context's where it ended, else damage.
-func (m *pdfModule) failed(place string) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	return &Error{Kind: ErrDamaged, Place: place, Cause: m.err}
-}
-
-func (m *pdfModule) float(at uint32) float64 {
-	v, _ := m.mem.ReadFloat32Le(m.scratch + at)
-	return float64(v)
-}
-
-// text calls a function that writes UTF-16 into (buffer, length in bytes) given as its
-// last arguments and returns the length it needs.
-func (m *pdfModule) text(name string, args ...uint64) string {
-	n := uint32(m.call(name, append(args, uint64(m.scratch), pdfScratch)...))
-	if m.err != nil || n < 2 || n > pdfScratch {
-		return ""
-	}
-	raw, ok := m.mem.Read(m.scratch, n)
-	if !ok {
-		return ""
-	}
-	return string(utf16LEToUTF8(raw[:n-2]))
-}
-
-// load copies the file into the module's memory and opens it.
-func (m *pdfModule) load(content io.ReaderAt, size int64) (doc uint64, err error) {
-	if size > math.MaxInt32 {
-		return 0, fail(ErrTooLarge, "", "a PDF of %d bytes", size)
-	}
-	at := uint32(m.call("malloc", uint64(size)))
-	buf, ok := m.mem.Read(at, uint32(size))
-	if m.err != nil || at == 0 || !ok {
-		if err := m.ctx.Err(); err != nil {
-			return 0, err
-		}
-		return 0, fail(ErrTooLarge, "", "a PDF of %d bytes does not fit the memory allowed to it", size)
-	}
-	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), buf); err != nil {
-		return 0, fmt.Errorf("read the file: %w", err)
-	}
-	doc = m.call("FPDF_LoadMemDocument64", uint64(at), uint64(size), 0)
-	if m.err != nil {
-		return 0, m.failed("")
-	}
-	if doc == 0 {
-		switch m.call("FPDF_GetLastError") {
-		case 4, 5: // a password is missing, or a scheme PDFium doesn't know
-			return 0, fail(ErrEncrypted, "", "a PDF")
-		}
-		return 0, fail(ErrDamaged, "", "it has no page tree that can be read")
-	}
-	return doc, nil
+	r.reading.Add(1)
+	return r.pdf.engine, nil
 }

@@ -36,7 +36,9 @@ func pdf(t testing.TB, fill func(*fpdf.Fpdf)) []byte {
 
 const lorem = "The owner of a system reviews the rights of its users every quarter and removes what is no longer needed. The review is recorded with its date and its result, and kept for two years. "
 
-func TestPDF(t *testing.T) {
+func TestPDF(t *testing.T) { onEachEngine(t, testPDF) }
+
+func testPDF(t *testing.T, e testEngine) {
 	raw := pdf(t, func(p *fpdf.Fpdf) {
 		p.SetHeaderFunc(func() {
 			p.SetFont("Helvetica", "", 8)
@@ -73,7 +75,7 @@ func TestPDF(t *testing.T) {
 			p.Ln(8)
 		}
 	})
-	doc := read(t, "p.pdf", raw)
+	doc := e.read(t, "p.pdf", raw)
 	same(t, outline(doc.Blocks), `
 	# Access Control Policy
 	## 1. Purpose  {Access Control Policy}
@@ -93,7 +95,9 @@ func TestPDF(t *testing.T) {
 	}
 }
 
-func TestPDFColumns(t *testing.T) {
+func TestPDFColumns(t *testing.T) { onEachEngine(t, testPDFColumns) }
+
+func testPDFColumns(t *testing.T, e testEngine) {
 	raw := pdf(t, func(p *fpdf.Fpdf) {
 		p.AddPage()
 		for i, word := range []string{"alpha", "omega"} {
@@ -102,13 +106,15 @@ func TestPDFColumns(t *testing.T) {
 			p.MultiCell(85, 5, strings.Repeat("Every "+word+" line of this column is read before the other one begins here. ", 8), "", "L", false)
 		}
 	})
-	text := outline(read(t, "p.pdf", raw).Blocks)
+	text := outline(e.read(t, "p.pdf", raw).Blocks)
 	if a, o := strings.LastIndex(text, "alpha"), strings.Index(text, "omega"); a < 0 || o < a {
 		t.Errorf("columns are mixed:\n%s", text)
 	}
 }
 
-func TestPDFLooseTable(t *testing.T) {
+func TestPDFLooseTable(t *testing.T) { onEachEngine(t, testPDFLooseTable) }
+
+func testPDFLooseTable(t *testing.T, e testEngine) {
 	raw := pdf(t, func(p *fpdf.Fpdf) {
 		p.AddPage()
 		p.MultiCell(0, 6, lorem, "", "L", false)
@@ -120,13 +126,15 @@ func TestPDFLooseTable(t *testing.T) {
 			p.Ln(7)
 		}
 	})
-	text := outline(read(t, "p.pdf", raw).Blocks)
+	text := outline(e.read(t, "p.pdf", raw).Blocks)
 	if !strings.HasSuffix(text, "| Asset: Mail; Owner: IT; Class: high\n| Asset: Laptop; Owner: Staff; Class: low\n| Asset: Door; Owner: Facility; Class: low\n") {
 		t.Errorf("got\n%s", text)
 	}
 }
 
-func TestPDFTableOverPages(t *testing.T) {
+func TestPDFTableOverPages(t *testing.T) { onEachEngine(t, testPDFTableOverPages) }
+
+func testPDFTableOverPages(t *testing.T, e testEngine) {
 	raw := pdf(t, func(p *fpdf.Fpdf) {
 		p.SetAutoPageBreak(false, 0)
 		for page := range 3 {
@@ -144,7 +152,7 @@ func TestPDFTableOverPages(t *testing.T) {
 			}
 		}
 	})
-	doc := read(t, "p.pdf", raw)
+	doc := e.read(t, "p.pdf", raw)
 	if len(doc.Blocks) != 9 {
 		t.Fatalf("got\n%s", outline(doc.Blocks))
 	}
@@ -155,7 +163,9 @@ func TestPDFTableOverPages(t *testing.T) {
 	}
 }
 
-func TestPDFOutlineAndRotation(t *testing.T) {
+func TestPDFOutlineAndRotation(t *testing.T) { onEachEngine(t, testPDFOutlineAndRotation) }
+
+func testPDFOutlineAndRotation(t *testing.T, e testEngine) {
 	raw := pdf(t, func(p *fpdf.Fpdf) {
 		p.AddPageFormat("P", fpdf.SizeType{Wd: 210, Ht: 297})
 		p.Bookmark("Scope", 0, -1)
@@ -169,20 +179,22 @@ func TestPDFOutlineAndRotation(t *testing.T) {
 		p.Text(60, 150, "DRAFT")
 		p.TransformEnd()
 	})
-	same(t, outline(read(t, "p.pdf", raw).Blocks), "# Scope\n¶ "+strings.TrimSpace(lorem)+"  {Scope}\n")
+	same(t, outline(e.read(t, "p.pdf", raw).Blocks), "# Scope\n¶ "+strings.TrimSpace(lorem)+"  {Scope}\n")
 	for _, turn := range []string{"90", "180", "270"} {
 		turned := bytes.Replace(raw, []byte("/Type /Page\n"), []byte("/Type /Page\n/Rotate "+turn+"\n"), 1)
 		if bytes.Equal(turned, raw) {
 			t.Fatal("the page was not turned")
 		}
 		// The words stay whole however the page is turned.
-		if text := outline(read(t, "p.pdf", turned).Blocks); turn == "180" && !strings.Contains(text, "quarter") || text == "" {
+		if text := outline(e.read(t, "p.pdf", turned).Blocks); turn == "180" && !strings.Contains(text, "quarter") || text == "" {
 			t.Errorf("turned by %s: %s", turn, text)
 		}
 	}
 }
 
-func TestPDFPictures(t *testing.T) {
+func TestPDFPictures(t *testing.T) { onEachEngine(t, testPDFPictures) }
+
+func testPDFPictures(t *testing.T, e testEngine) {
 	var img bytes.Buffer
 	if err := png.Encode(&img, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
@@ -192,10 +204,10 @@ func TestPDFPictures(t *testing.T) {
 		p.RegisterImageOptionsReader("x", fpdf.ImageOptions{ImageType: "png"}, bytes.NewReader(img.Bytes()))
 		p.ImageOptions("x", 10, 10, 100, 0, false, fpdf.ImageOptions{ImageType: "png"}, 0, "")
 	}
-	if err := readErr(t, Options{}, "scan.pdf", pdf(t, picture)); !errors.Is(err, ErrNoTextLayer) {
+	if err := e.readErr(t, Options{}, "scan.pdf", pdf(t, picture)); !errors.Is(err, ErrNoTextLayer) {
 		t.Errorf("got %v", err)
 	}
-	doc := read(t, "half.pdf", pdf(t, func(p *fpdf.Fpdf) {
+	doc := e.read(t, "half.pdf", pdf(t, func(p *fpdf.Fpdf) {
 		p.AddPage()
 		p.MultiCell(0, 5, lorem, "", "L", false)
 		picture(p)
@@ -207,7 +219,9 @@ func TestPDFPictures(t *testing.T) {
 	}
 }
 
-func TestPDFRefuses(t *testing.T) {
+func TestPDFRefuses(t *testing.T) { onEachEngine(t, testPDFRefuses) }
+
+func testPDFRefuses(t *testing.T, e testEngine) {
 	plain := pdf(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 5, lorem, "", "L", false) })
 	locked := pdf(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "user", "owner"); p.AddPage(); p.Text(20, 20, "secret") })
 	many := pdf(t, func(p *fpdf.Fpdf) {
@@ -229,7 +243,7 @@ func TestPDFRefuses(t *testing.T) {
 		"ring":       {ringPDF(), Options{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := readErr(t, tt.opt, "a.pdf", tt.raw)
+			err := e.readErr(t, tt.opt, "a.pdf", tt.raw)
 			if tt.want == nil {
 				if err == nil || errors.Is(err, ErrTimeout) {
 					t.Errorf("got %v", err)
@@ -240,7 +254,7 @@ func TestPDFRefuses(t *testing.T) {
 		})
 	}
 	// Protected against change only: it opens for everyone.
-	if doc := read(t, "a.pdf", pdf(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "", "owner"); p.AddPage(); p.Text(20, 20, "readable words") })); doc.Blocks[0].Text != "readable words" {
+	if doc := e.read(t, "a.pdf", pdf(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "", "owner"); p.AddPage(); p.Text(20, 20, "readable words") })); doc.Blocks[0].Text != "readable words" {
 		t.Errorf("got %s", outline(doc.Blocks))
 	}
 }
@@ -257,7 +271,9 @@ trailer <</Root 1 0 R/Size 5>>
 }
 
 // A form that draws itself, and one that draws the next twice, forty deep.
-func TestPDFBombs(t *testing.T) {
+func TestPDFBombs(t *testing.T) { onEachEngine(t, testPDFBombs) }
+
+func testPDFBombs(t *testing.T, e testEngine) {
 	var sb strings.Builder
 	sb.WriteString("%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n")
 	sb.WriteString("3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</XObject<</F 10 0 R>>>>/Contents 4 0 R>> endobj\n4 0 obj <</Length 5>> stream\n/F Do\nendstream endobj\n")
@@ -265,10 +281,7 @@ func TestPDFBombs(t *testing.T) {
 		fmt.Fprintf(&sb, "%d 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F %d 0 R>>>>/Length 11>> stream\n/F Do /F Do\nendstream endobj\n", i, i+1)
 	}
 	sb.WriteString("50 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F 50 0 R>>>>/Length 5>> stream\n/F Do\nendstream endobj\ntrailer <</Root 1 0 R/Size 51>>\n%%EOF")
-	r, err := New(Options{Timeout: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := e.reader(t, Options{Timeout: 5 * time.Second})
 	raw := []byte(sb.String())
 	if _, err := r.Read(context.Background(), "a.pdf", bytes.NewReader(raw), int64(len(raw))); err == nil {
 		t.Error("a bomb was read")
@@ -325,7 +338,9 @@ func tool(t testing.TB, name string, args ...string) string {
 	return string(out)
 }
 
-func TestPDFAgreesWithPoppler(t *testing.T) {
+func TestPDFAgreesWithPoppler(t *testing.T) { onEachEngine(t, testPDFAgreesWithPoppler) }
+
+func testPDFAgreesWithPoppler(t *testing.T, e testEngine) {
 	if testing.Short() {
 		t.Skip("reads every PDF of the shared data")
 	}
@@ -335,7 +350,7 @@ func TestPDFAgreesWithPoppler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc := read(t, f, raw)
+		doc := e.read(t, f, raw)
 		ours := make([]string, doc.PageCount+1)
 		for _, b := range append(doc.Blocks, doc.Furniture...) {
 			ours[b.Locator.Page] += b.Plain() + "\n"
@@ -378,7 +393,9 @@ func TestDocxAgreesWithPandoc(t *testing.T) {
 }
 
 // The rows of a mapping document come out whole: an element, a relationship and a control in each.
-func TestPDFRows(t *testing.T) {
+func TestPDFRows(t *testing.T) { onEachEngine(t, testPDFRows) }
+
+func testPDFRows(t *testing.T, e testEngine) {
 	if testing.Short() {
 		t.Skip("reads every mapping of the shared data")
 	}
@@ -389,7 +406,7 @@ func TestPDFRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		good, rows := 0, 0
-		for _, b := range read(t, f, raw).Blocks {
+		for _, b := range e.read(t, f, raw).Blocks {
 			if b.Kind != TableRow || len(b.Header) < 8 {
 				continue
 			}
@@ -408,12 +425,15 @@ func TestPDFRows(t *testing.T) {
 }
 
 // More documents at once than there are instances of PDFium: each waits its turn.
-func TestConcurrentReads(t *testing.T) {
+func TestConcurrentReads(t *testing.T) { onEachEngine(t, testConcurrentReads) }
+
+func testConcurrentReads(t *testing.T, e testEngine) {
 	raw := pdf(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 5, lorem, "", "L", false) })
+	reader := e.reader(t, Options{})
 	errs := make(chan error)
 	for range 4 * pdfWorkers {
 		go func() {
-			doc, err := shared().Read(context.Background(), "a.pdf", bytes.NewReader(raw), int64(len(raw)))
+			doc, err := reader.Read(context.Background(), "a.pdf", bytes.NewReader(raw), int64(len(raw)))
 			if err == nil && doc.Blocks[0].Text != strings.TrimSpace(lorem) {
 				err = fmt.Errorf("got %s", outline(doc.Blocks))
 			}

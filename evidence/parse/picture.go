@@ -2,14 +2,12 @@ package parse
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 	_ "image/gif"  // their sizes are looked at
 	_ "image/jpeg" // their sizes are looked at
 	_ "image/png"  // their sizes are looked at
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -17,15 +15,15 @@ import (
 )
 
 const (
-	maxPixels    = 100 << 20 // of a picture
-	maxPicture   = 64 << 20  // bytes of a picture
-	maxOCRPages  = 200       // scanned pages of one document that are recognised
-	scanDPI      = 300
-	maxScanSide  = 5000 // pixels of a side of a page, as drawn for recognising
-	minScanSide  = 16
-	bitmapGray   = 1
-	renderFlags  = 0x01 | 0x08 | 0x800 // annotations, grey, as printed
-	pointsInInch = 72
+	maxPixels   = 100 << 20 // of a picture
+	maxPicture  = 64 << 20  // bytes of a picture
+	maxOCRPages = 200       // scanned pages of one document that are recognised
+	scanDPI     = 300
+	maxScanSide = 5000 // pixels of a side of a page, as drawn for recognising
+	minScanSide = 16
+	// A recognised page must have so many words more than its text layer twice over.
+	minRecognised = 10
+	pointsInInch  = 72
 )
 
 // installOCR is what to do where a picture can't be read.
@@ -46,7 +44,8 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 	if c, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil && int64(c.Width)*int64(c.Height) > maxPixels {
 		return fail(ErrTooLarge, "", "a picture of %d by %d pixels", c.Width, c.Height)
 	}
-	b.recognise()
+	b.morePictures()
+	b.warn("%s", recognised)
 	text, err := r.opt.OCR.Text(b.ctx, raw)
 	if err != nil {
 		return damaged("the picture", err)
@@ -72,13 +71,14 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 	return nil
 }
 
-// recognise notes that text of the document is recognised rather than read, which takes
-// longer.
-func (b *builder) recognise() {
+// recognised is what to know of text that was recognised rather than read.
+const recognised = "Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original."
+
+// morePictures gives a document the longer time that pictures take.
+func (b *builder) morePictures() {
 	if b.moreTime != nil {
 		b.moreTime()
 	}
-	b.warn("Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original.")
 }
 
 // scanned makes blocks of the recognised text of one page.
@@ -95,20 +95,42 @@ func (b *builder) scanned(text string, at api.Locator) ([]Block, error) {
 	return child.doc.Blocks, nil
 }
 
-// readScans recognises the pages of a PDF that have no text layer, and puts their text
-// between the others' by page. The pages that stay unread are returned.
-func (r *Reader) readScans(b *builder, m *pdfModule, doc uint64, pages []int) (unread []int, err error) {
-	if r.opt.OCR == nil || len(pages) == 0 {
-		return pages, nil
+// A page is a scan where pictures cover most of it and its text layer is no more than a stamp
+// or a page number; a page without text is one where it shows anything at all.
+const (
+	scanShare  = 0.6
+	stampWords = 20
+)
+
+func (p *pdfPage) isScan() bool {
+	if len(p.words) == 0 {
+		return p.pictured > 0 || len(p.rules) > 0
 	}
-	b.recognise()
-	var found []Block
-	for i, n := range pages {
+	return p.pictured >= scanShare && len(p.words) <= stampWords
+}
+
+// scannedPage is a page whose text may be in its picture.
+type scannedPage struct {
+	number int
+	words  int // of its text layer
+	layout *pageLayout
+	read   bool // its text was recognised
+}
+
+// readScans recognises the text of scans. Of a page with a stamp the recognised text counts
+// where it is clearly more, else the text layer, which is free of faults.
+func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (found []Block, err error) {
+	if r.opt.OCR == nil || len(scans) == 0 {
+		return nil, nil
+	}
+	b.morePictures()
+	for i := range scans {
+		s := &scans[i]
 		if i >= maxOCRPages {
 			b.warn("More than %d pages are pictures; those after it were left out.", maxOCRPages)
-			return append(unread, pages[i:]...), b.insert(found)
+			break
 		}
-		picture, err := m.draw(doc, n)
+		picture, err := doc.draw(s.number)
 		if err != nil {
 			return nil, err
 		}
@@ -117,20 +139,51 @@ func (r *Reader) readScans(b *builder, m *pdfModule, doc uint64, pages []int) (u
 			return nil, ctxErr
 		}
 		if err != nil {
-			b.warn("%s: %s.", capitalPage(n), clean(err.Error()))
-			unread = append(unread, n)
+			b.warn("%s: %s.", capitalPage(s.number), clean(err.Error()))
 			continue
 		}
-		blocks, err := b.scanned(text, api.Locator{Page: n})
+		if s.words > 0 && len(strings.Fields(text)) < 2*s.words+minRecognised {
+			s.read = true // there is no more to it
+			continue
+		}
+		blocks, err := b.scanned(text, api.Locator{Page: s.number})
 		if err != nil {
 			return nil, err
 		}
-		if len(blocks) == 0 {
-			unread = append(unread, n)
+		if s.read = len(blocks) > 0; s.read {
+			s.layout.items = nil
+			found = append(found, blocks...)
 		}
-		found = append(found, blocks...)
 	}
-	return unread, b.insert(found)
+	if len(found) > 0 {
+		b.warn("%s", recognised)
+	}
+	return found, nil
+}
+
+// warnUnread tells of the scans whose pictures were not read, and gives those without any text.
+func (r *Reader) warnUnread(b *builder, scans []scannedPage) (silent []int) {
+	var stamped []int
+	for _, s := range scans {
+		switch {
+		case s.read:
+		case s.words > 0:
+			stamped = append(stamped, s.number)
+		default:
+			silent = append(silent, s.number)
+		}
+	}
+	if len(silent) > 0 && r.opt.OCR == nil {
+		b.warn("%s: no text layer, needs OCR: %s.", pageList(silent), installOCR)
+	} else if len(silent) > 0 {
+		b.warn("%s: no text layer, and no text was recognised.", pageList(silent))
+	}
+	if len(stamped) > 0 && r.opt.OCR == nil {
+		b.warn("%s: a picture with a few words beside it; only these were read: %s.", pageList(stamped), installOCR)
+	} else if len(stamped) > 0 {
+		b.warn("%s: a picture with a few words beside it; only these were read.", pageList(stamped))
+	}
+	return silent
 }
 
 func capitalPage(n int) string { return fmt.Sprintf("Page %d", n) }
@@ -142,44 +195,7 @@ func (b *builder) insert(found []Block) error {
 	return b.err
 }
 
-// draw renders a page in grey, as a PNM file.
-func (m *pdfModule) draw(doc uint64, n int) ([]byte, error) {
-	page := m.call("FPDF_LoadPage", doc, uint64(n-1))
-	if page == 0 {
-		return nil, m.failedOr(n, "it can't be drawn")
-	}
-	defer m.call("FPDF_ClosePage", page)
-	side := func(function string) int {
-		points := float64(math.Float32frombits(uint32(m.call(function, page))))
-		return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
-	}
-	w, h := side("FPDF_GetPageWidthF"), side("FPDF_GetPageHeightF")
-	bitmap := m.call("FPDFBitmap_CreateEx", uint64(w), uint64(h), bitmapGray, 0, 0)
-	if bitmap == 0 {
-		return nil, m.failedOr(n, "there is no memory to draw it")
-	}
-	defer m.call("FPDFBitmap_Destroy", bitmap)
-	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF)
-	m.call("FPDF_RenderPageBitmap", bitmap, page, 0, 0, uint64(w), uint64(h), 0, renderFlags)
-	at, stride := uint32(m.call("FPDFBitmap_GetBuffer", bitmap)), uint32(m.call("FPDFBitmap_GetStride", bitmap))
-	if m.err != nil || stride < uint32(w) {
-		return nil, m.failedOr(n, "it can't be drawn")
-	}
-	out := fmt.Appendf(make([]byte, 0, w*h+32), "P5\n%d %d\n255\n", w, h)
-	for y := range h {
-		row, ok := m.mem.Read(at+uint32(y)*stride, uint32(w))
-		if !ok {
-			return nil, m.failedOr(n, "it can't be drawn")
-		}
-		out = append(out, row...)
-	}
-	return out, nil
-}
-
-// failedOr is what stopped the module, or else damage of a page.
-func (m *pdfModule) failedOr(n int, detail string) error {
-	if m.err != nil {
-		return m.failed(pageName(n))
-	}
-	return &Error{Kind: ErrDamaged, Place: pageName(n), Detail: detail, Cause: errors.New("PDFium gave no picture")}
+// scanSide is how many pixels a side of so many points is drawn in.
+func scanSide(points float64) int {
+	return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
 }

@@ -32,18 +32,9 @@ func (e eye) Text(ctx context.Context, picture []byte) (string, error) {
 func scan(t testing.TB, text string) []byte {
 	t.Helper()
 	raw := pdf(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 7, text, "", "L", false) })
-	e, err := shared().engine()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.running.Done()
 	var out bytes.Buffer
-	err = e.instance(context.Background(), func(m *pdfModule) error {
-		doc, err := m.load(bytes.NewReader(raw), int64(len(raw)))
-		if err != nil {
-			return err
-		}
-		pnm, err := m.draw(doc, 1)
+	err := shared().openPDF(context.Background(), bytes.NewReader(raw), int64(len(raw)), func(doc pdfDocument) error {
+		pnm, err := doc.draw(1)
 		if err != nil {
 			return err
 		}
@@ -80,6 +71,7 @@ func readWith(t testing.TB, o OCR, name string, raw []byte) (*Document, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.pdf.start = startPDFium
 	t.Cleanup(func() { r.Close() })
 	return r.Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
 }
@@ -158,6 +150,57 @@ func TestScannedPDF(t *testing.T) {
 	}
 	if _, err := readWith(t, eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "a.pdf", only); err == nil {
 		t.Error("an empty success")
+	}
+}
+
+// A scan with a stamp or a page number as its text layer is recognised too, and what is
+// recognised takes the stamp's place where it is clearly more.
+func TestStampedScan(t *testing.T) {
+	picture := scan(t, "whatever")
+	page := func(p *fpdf.Fpdf, w, h float64, words string) {
+		p.AddPage()
+		p.RegisterImageOptionsReader("scan", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(picture))
+		p.ImageOptions("scan", 0, 0, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+		p.SetY(270)
+		p.MultiCell(0, 4, words, "", "L", false)
+	}
+	raw := pdf(t, func(p *fpdf.Fpdf) {
+		p.SetAutoPageBreak(false, 0)
+		page(p, 210, 297, "Received 3 May, page 1 of 4")
+		page(p, 210, 297, strings.Repeat("word ", stampWords+1)) // its text layer is a text
+		page(p, 100, 100, "A figure and what it shows")          // a picture in a text
+	})
+	long := strings.Repeat("Access is reviewed each quarter. ", 8) + "Received 3 May, page 1 of 4"
+	drawn := 0
+	doc, err := readWith(t, eye{func([]byte) (string, error) { drawn++; return long, nil }}, "a.pdf", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := outline(doc.Blocks)
+	if drawn != 1 || !strings.Contains(text, "Access is reviewed") || strings.Count(text, "Received") != 1 || !strings.Contains(text, "word word") || !strings.Contains(text, "A figure") {
+		t.Errorf("%d pages were recognised:\n%s", drawn, text)
+	}
+	if len(doc.Warnings) != 1 || doc.Warnings[0] != recognised {
+		t.Errorf("warnings %q", doc.Warnings)
+	}
+	for name, tt := range map[string]struct {
+		o    OCR
+		warn string
+	}{
+		"no more to it": {eye{func([]byte) (string, error) { return "Rcceived 3 May, page l of 4 and a title", nil }}, ""},
+		"fails":         {eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "Page 1: no memory. Page 1: a picture with a few words beside it; only these were read."},
+		"no program":    {nil, "Page 1: a picture with a few words beside it; only these were read: " + installOCR + "."},
+	} {
+		doc, err := readWith(t, tt.o, "a.pdf", raw)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if text := outline(doc.Blocks); !strings.Contains(text, "Received 3 May") || strings.Contains(text, "Rcceived") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if got := strings.Join(doc.Warnings, " "); got != tt.warn {
+			t.Errorf("%s: warnings %q", name, got)
+		}
 	}
 }
 

@@ -25,8 +25,8 @@ const (
 
 // fuse says how well a passage answers, in deviations. Meaning leads; words
 // decide between passages that mean much the same.
-func (b Background) fuse(cosine, coverage float32) float64 {
-	return (float64(cosine)-b.Mean)/b.Deviation + wordsWorth*float64(coverage)
+func (b Background) fuse(cosine float64, coverage float32) float64 {
+	return (cosine-b.Mean)/b.Deviation + wordsWorth*float64(coverage)
 }
 
 // score brings a fused value to 0–1. held of asked exact demands are met.

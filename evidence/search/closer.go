@@ -93,7 +93,7 @@ func (x *Index) closerLook(q Query, ground Background, coverage []float32, best 
 		}
 		if nearest > -1 {
 			c.cosine = (c.cosine + nearest) / 2
-			c.fused = ground.fuse(c.cosine, coverage[c.slot]) + s.Prior
+			c.fused = ground.fuse(float64(c.cosine), coverage[c.slot]) + s.Prior
 		}
 	})
 	slices.SortFunc(best, candidate.compare)

@@ -84,7 +84,7 @@ func New(o Options) *Index {
 	if o.FlatFrom == 0 {
 		o.FlatFrom = 2000
 	}
-	return &Index{options: o, closer: closer{embed: o.Embed}, place: make(map[string]int), names: make(map[string]int32), words: newPostings(), approach: newChromem(), ground: prior}
+	return &Index{options: o, closer: closer{embed: o.Embed}, place: make(map[string]int), names: make(map[string]int32), words: newPostings(), vectors: newFlat(), approach: newChromem(), ground: prior}
 }
 
 // Len is the number of passages.
@@ -216,7 +216,7 @@ func (x *Index) tidy() {
 	slots, vectors := x.slots, x.vectors
 	x.slots, x.marks, x.names = make([]slot, 0, len(x.place)), make([]mark, 0, len(x.place)), make(map[string]int32)
 	x.place = make(map[string]int, len(x.place))
-	x.words, x.vectors, x.dead = newPostings(), flat{}, 0
+	x.words, x.vectors, x.dead = newPostings(), newFlat(), 0
 	x.approach = newChromem()
 	for n := range slots {
 		if slots[n].live {

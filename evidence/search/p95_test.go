@@ -62,6 +62,9 @@ func BenchmarkP95(b *testing.B) {
 		questions[i] = Query{Text: text(8), Vector: vector(), Fold: true}
 	}
 	ctx := context.Background()
+	if _, err := x.Search(ctx, questions[0]); err != nil { // makes the coarse rows
+		b.Fatal(err)
+	}
 	b.Run("hybrid", func(b *testing.B) {
 		p95(b, questions, func(q Query) error { _, err := x.Search(ctx, q); return err })
 	})
@@ -72,12 +75,18 @@ func BenchmarkP95(b *testing.B) {
 			return err
 		})
 	})
-	b.Run("flat scan alone", func(b *testing.B) {
+	scan := func(b *testing.B) {
 		p95(b, questions, func(q Query) error {
 			r := race{x: x, vector: q.Vector, coverage: make([]float32, n), keep: 10, ground: x.ground}
 			_, err := r.scan(ctx)
 			return err
 		})
+	}
+	b.Run("scan alone", scan)
+	x.vectors.coarse = nil
+	b.Run("flat scan alone", scan)
+	b.Run("hybrid by flat scan", func(b *testing.B) {
+		p95(b, questions, func(q Query) error { _, err := x.Search(ctx, q); return err })
 	})
 	plain := newChromem()
 	for i := range n {

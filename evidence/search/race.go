@@ -57,21 +57,21 @@ func (r *race) near(ctx context.Context) (t top, sure bool, err error) {
 	return t, true, nil
 }
 
-// scan measures every passage that is allowed. Each worker keeps its own best; who wins
+// scan looks at every passage that is allowed. Each worker keeps its own best; who wins
 // does not hang on who saw it.
 func (r *race) scan(ctx context.Context) (top, error) {
 	f := &r.x.vectors
+	look := r.block
+	if f.coarse != nil {
+		q := f.coarse.query(r.vector)
+		look = func(t *top, b int) { r.coarseBlock(t, b, &q) }
+	}
 	tops := make([]top, min(runtime.GOMAXPROCS(0), 8))
 	var wg sync.WaitGroup
 	for w := range tops {
 		wg.Go(func() {
 			for b := w; b < len(f.blocks) && ctx.Err() == nil; b += len(tops) {
-				from := b * blockRows
-				for i := range min(blockRows, f.count-from) {
-					if r.passes(from + i) {
-						r.enter(&tops[w], from+i, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
-					}
-				}
+				look(&tops[w], b)
 			}
 		})
 	}
@@ -85,6 +85,37 @@ func (r *race) scan(ctx context.Context) (top, error) {
 	return all, ctx.Err()
 }
 
+// block measures the passages of a block.
+func (r *race) block(t *top, b int) {
+	f := &r.x.vectors
+	from := b * blockRows
+	for i := range min(blockRows, f.count-from) {
+		if r.passes(from + i) {
+			r.enter(t, from+i, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
+		}
+	}
+}
+
+// coarseBlock does the same, and measures only those that can still come in.
+func (r *race) coarseBlock(t *top, b int, q *coarseQuery) {
+	f := &r.x.vectors
+	rows, from := f.coarse.block(b, f.held(b)), b*blockRows
+	for i := range min(blockRows, f.count-from) {
+		n := from + i
+		if !r.passes(n) {
+			continue
+		}
+		if rows.scale[i] == 0 {
+			r.enter(t, n, 0)
+			continue
+		}
+		if len(*t) >= r.keep && r.behind(&(*t)[0], n, r.fused(n, q.upTo(rows, i))) {
+			continue
+		}
+		r.enter(t, n, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
+	}
+}
+
 func (r *race) passes(n int) bool { return r.x.marks[n].live && (r.allowed == nil || r.allowed(n)) }
 
 // enter offers a passage.
@@ -92,23 +123,36 @@ func (r *race) enter(t *top, n int, cosine float32) {
 	if !r.passes(n) {
 		return
 	}
-	held := 0
-	if len(r.held) > 0 {
-		held = r.held[int32(n)]
-	}
+	held := r.holds(n)
 	if cosine == 0 && r.coverage[n] == 0 && held == 0 {
 		return // no vector and no word: nothing speaks for it
 	}
 	fused := wordsAlone * float64(r.coverage[n])
 	if r.vector != nil {
-		fused = r.ground.fuse(cosine, r.coverage[n]) + float64(r.x.marks[n].prior)
+		fused = r.fused(n, float64(cosine))
 	}
-	if len(*t) >= r.keep {
-		if worst := &(*t)[0]; held < worst.held || held == worst.held && fused < worst.fused {
-			return
-		}
+	if len(*t) >= r.keep && r.behind(&(*t)[0], n, fused) {
+		return
 	}
 	t.offer(candidate{slot: int32(n), cosine: cosine, held: held, fused: fused, id: r.x.slots[n].ID}, r.keep)
+}
+
+// fused is what a closeness in meaning comes to with the words of passage n.
+func (r *race) fused(n int, cosine float64) float64 {
+	return r.ground.fuse(cosine, r.coverage[n]) + float64(r.x.marks[n].prior)
+}
+
+func (r *race) holds(n int) int {
+	if len(r.held) == 0 {
+		return 0
+	}
+	return r.held[int32(n)]
+}
+
+// behind reports that passage n comes after a candidate even where they are equal in all else.
+func (r *race) behind(c *candidate, n int, fused float64) bool {
+	held := r.holds(n)
+	return held < c.held || held == c.held && fused < c.fused
 }
 
 // nearestIDs asks chromem for more than the k that count. It isn't sure when the surplus is

@@ -27,7 +27,7 @@ func BenchmarkSearch(b *testing.B) {
 		one := q
 		one.DocumentIDs = []string{"d3", "d4"}
 		b.Run(fmt.Sprintf("%d/two documents", n), func(b *testing.B) { searches(b, x, one) })
-		b.Run(fmt.Sprintf("%d/flat scan alone", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/scan alone", n), func(b *testing.B) {
 			r := race{x: x, vector: vector, coverage: make([]float32, n), keep: 10, ground: x.ground}
 			for b.Loop() {
 				if _, err := r.scan(context.Background()); err != nil {

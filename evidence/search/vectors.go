@@ -26,6 +26,15 @@ type flat struct {
 	dims   int
 	blocks [][]float32
 	count  int
+	coarse *coarse // the same vectors, quicker to look through; nil: none are kept
+}
+
+// newFlat is for vectors that are searched.
+func newFlat() flat {
+	if !quickCoarse {
+		return flat{}
+	}
+	return flat{coarse: &coarse{}}
 }
 
 const blockRows = 1024
@@ -58,6 +67,14 @@ func (f *flat) grow(dims int) {
 	for len(f.blocks)*blockRows < f.count {
 		f.blocks = append(f.blocks, make([]float32, blockRows*dims))
 	}
+	if f.coarse != nil {
+		f.coarse.grow(len(f.blocks), f.dims)
+	}
+}
+
+// held gives the rows of block b.
+func (f *flat) held(b int) []float32 {
+	return f.blocks[b][:min(blockRows, f.count-b*blockRows)*f.dims]
 }
 
 func (f *flat) row(n int) []float32 {

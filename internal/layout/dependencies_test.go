@@ -16,6 +16,10 @@ import (
 // permissive licences ask for no more than their notice.
 var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT AND Apache-2.0"}
 
+// tagged modules ask for more than that, and are in a program only where who builds it asks
+// for them by a tag.
+var tagged = []string{"github.com/unidoc/unipdf/v3"}
+
 // excepted modules have another licence, for the reason in docs/dependencies.md.
 var excepted = map[string]string{"github.com/philippgille/chromem-go": "MPL-2.0"}
 
@@ -73,6 +77,8 @@ func licenceOf(dir string) string {
 	case strings.Contains(text, "GNU GENERAL PUBLIC LICENSE") || strings.Contains(text, "GNU AFFERO GENERAL PUBLIC LICENSE") ||
 		strings.Contains(text, "GNU LESSER GENERAL PUBLIC LICENSE"):
 		return "GPL"
+	case strings.Contains(text, "This software package is a commercial product"):
+		return "commercial"
 	case strings.Contains(text, "Mozilla Public License"):
 		return "MPL-2.0"
 	case strings.Contains(text, "Redistribution and use in source and binary forms"):
@@ -115,7 +121,7 @@ func described(t *testing.T) map[string][]string {
 func TestDependenciesAreDescribed(t *testing.T) {
 	// Direct is what our files import, whatever go.mod has as a comment.
 	direct := map[string]bool{}
-	all := modules(t, "-deps", "-test", "-json=Module", "./...")
+	all := modules(t, "-deps", "-test", "-tags", "unipdf", "-json=Module", "./...")
 	for _, f := range sources(t) {
 		for _, imported := range f.imports {
 			best := ""
@@ -154,6 +160,12 @@ func TestLicencesArePermissive(t *testing.T) {
 	linked := modules(t, "-deps", "-json=Module", "./cmd/service")
 	if len(linked) < 10 {
 		t.Fatalf("only %d modules in the program: the list can't be whole", len(linked))
+	}
+	for _, path := range tagged {
+		has := func(m module) bool { return m.Path == path }
+		if slices.ContainsFunc(linked, has) || !slices.ContainsFunc(modules(t, "-deps", "-tags", "unipdf", "-json=Module", "./cmd/service"), has) {
+			t.Errorf("%s must be in the program with its tag, and only then", path)
+		}
 	}
 	for _, m := range linked {
 		licence := licenceOf(m.Dir)

@@ -1,0 +1,5 @@
+//go:build !unipdf
+
+package parse
+
+func testEngines() []testEngine { return []testEngine{pdfiumTest} }

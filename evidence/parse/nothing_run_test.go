@@ -1,0 +1,93 @@
+package parse
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"codeberg.org/go-pdf/fpdf"
+	"github.com/xuri/excelize/v2"
+)
+
+// Whatever a document asks for, by link, picture, macro, formula, entity or include, of the network
+// or the disk: nothing is fetched, opened or run.
+func TestNothingIsRunOrFetched(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer server.Close()
+	dir := t.TempDir()
+	secret, made := filepath.Join(dir, "secret.txt"), filepath.Join(dir, "made")
+	if err := os.WriteFile(secret, []byte("the-word-of-the-disk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	web, disk := server.URL+"/x", "file://"+secret
+	rels := fmt.Sprintf(`<Relationships><Relationship Id="r1" Type="http://s/image" Target="%s" TargetMode="External"/>
+		<Relationship Id="r2" Type="http://s/attachedTemplate" Target="%s" TargetMode="External"/>
+		<Relationship Id="r3" Type="http://s/footnotes" Target="%s" TargetMode="External"/><Relationship Id="r4" Type="http://s/oleObject" Target="../../../..%s"/></Relationships>`, web, disk, disk, secret)
+	macro := "Sub AutoOpen()\nShell \"touch " + made + "\"\nEnd Sub"
+	word := docx(t, para("", "Words."), map[string]string{"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
+		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + wordNS + `><w:body>` + para("", "Words. &e;&f;") + `</w:body></w:document>`})
+	for name, raw := range map[string][]byte{
+		"macro.docx": docx(t, para("", "Words."), map[string]string{"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
+			"[Content_Types].xml": strings.Replace(docxTypes, "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml", "vnd.ms-word.document.macroEnabled.main+xml", 1)}),
+		"entity.docx": word,
+		"formula.xlsx": workbook(t, func(x *excelize.File) {
+			x.SetSheetRow("Sheet1", "A1", &[]any{"Words", "Value"})
+			x.SetSheetRow("Sheet1", "A2", &[]any{"Words.", 1})
+			x.SetCellFormula("Sheet1", "B2", `WEBSERVICE("`+web+`")`)
+			x.SetCellHyperLink("Sheet1", "A2", web, "External")
+		}),
+		"page.html": []byte(`<html><head><link rel="stylesheet" href="` + web + `"><base href="` + web + `"></head><body><script src="` + web + `"></script><p>Words.</p><img src="` + web + `"><iframe src="` + disk + `"></iframe><object data="` + disk + `"></object></body></html>`),
+		"page.md":   []byte("Words. ![a](" + web + ") <img src=\"" + disk + "\">\n\n[a]: " + web + "\n"),
+		"page.rst":  []byte("Words.\n\n.. include:: " + secret + "\n\n.. raw:: html\n   :file: " + secret + "\n\n.. image:: " + web + "\n\n.. csv-table::\n   :url: " + web + "\n"),
+		"page.rtf":  []byte(`{\rtf1 Words. {\field{\*\fldinst INCLUDEPICTURE "` + web + `"}} {\field{\*\fldinst INCLUDETEXT "` + secret + `"}}{\object\objdata 00}{\*\template ` + web + `}\par}`),
+		"list.csv":  []byte("a,b\nWords.,=cmd|' /c touch " + made + "'!A0\n=WEBSERVICE(\"" + web + "\"),1\n"),
+		"data.yaml": []byte("a: Words.\nb: !!python/object/apply:os.system ['touch " + made + "']\nc: !include " + secret + "\n"),
+		"data.json": []byte(`{"$ref": "` + disk + `", "a": "Words."}`),
+		"mail.eml":  []byte("From: a@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>Words.</p><img src=\"" + web + "\">\r\n--b\r\nContent-Type: message/external-body; access-type=URL; URL=\"" + web + "\"\r\n\r\nContent-Type: text/plain\r\n\r\n--b--\r\n"),
+		"link.pdf": pdf(t, func(p *fpdf.Fpdf) {
+			p.AddPage()
+			p.SetJavascript(`this.submitForm("` + web + `"); app.launchURL("` + web + `");`)
+			p.CellFormat(0, 8, "Words.", "", 1, "L", false, 0, web)
+			p.SetAttachments([]fpdf.Attachment{{Content: []byte(macro), Filename: "run.vbs"}})
+		}),
+	} {
+		doc, err := shared().Read(context.Background(), name, strings.NewReader(string(raw)), int64(len(raw)))
+		if err != nil {
+			if name != "entity.docx" { // that may be refused
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		text := outline(append(doc.Blocks, doc.Furniture...))
+		if !strings.Contains(text, "Words.") || strings.Contains(text, "the-word-of-the-disk") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("%d requests were made", n)
+	}
+	if _, err := os.Stat(made); err == nil {
+		t.Error("something was run")
+	}
+}
+
+// A text of more than one encoding, as logs and mails pasted together are: what can be read
+// is, and nothing is lost in silence.
+func TestMixedEncodings(t *testing.T) {
+	mixed := []byte("R\xc3\xbcckfrage: wer pr\xc3\xbcft die Rechte?\nAntwort: der Eigent\xfcmer pr\xfcft viertelj\xe4hrlich.\n")
+	doc := read(t, "a.txt", mixed)
+	text := outline(doc.Blocks)
+	if !strings.Contains(text, "wer") || !strings.Contains(text, "Antwort: der Eigent") || !strings.Contains(text, "hrlich.") {
+		t.Errorf("got %s", text)
+	}
+	if strings.ContainsRune(text, 0xfffd) && len(doc.Warnings) == 0 {
+		t.Errorf("letters were lost without a warning: %s", text)
+	}
+}

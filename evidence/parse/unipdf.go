@@ -1,0 +1,233 @@
+//go:build unipdf
+
+package parse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/draw"
+	"io"
+
+	"github.com/unidoc/unipdf/v3/common/license"
+	"github.com/unidoc/unipdf/v3/core"
+	"github.com/unidoc/unipdf/v3/model"
+	"github.com/unidoc/unipdf/v3/render"
+)
+
+// startPDF starts the engine that PDFs are read with: who builds with the tag wants unipdf.
+func startPDF(opt Options) (pdfEngine, error) { return startUnipdf(opt) }
+
+var errNoKey = errors.New("this build reads PDFs with unipdf, which found no valid key: " +
+	"set UNIPDF_LICENSE_PATH to the file of your key and UNIPDF_CUSTOMER_NAME to the name it was issued to, and start again; " +
+	"a build without the tag unipdf needs no key")
+
+// unipdfEngine reads in this process, without the sandbox that PDFium has: nothing bounds the
+// memory of a document but its size, and a call that never ends keeps one of the slots.
+type unipdfEngine struct{ slots chan struct{} }
+
+// startUnipdf asks for the key first: without one, unipdf prints to the standard output, which
+// may be what a program reads. unipdf itself takes the key from the environment.
+func startUnipdf(Options) (pdfEngine, error) {
+	if key := license.GetLicenseKey(); key == nil || !key.IsLicensed() {
+		return nil, errNoKey
+	}
+	return &unipdfEngine{slots: make(chan struct{}, pdfWorkers)}, nil
+}
+
+func (e *unipdfEngine) close() error { return nil }
+
+func (e *unipdfEngine) open(ctx context.Context, content io.ReaderAt, size int64, fn func(pdfDocument) error) error {
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	d := &unipdfDocument{ctx: ctx}
+	defer d.leave(e.slots)
+	if err := d.load(content, size); err != nil {
+		return err
+	}
+	return fn(d)
+}
+
+// unipdfDocument is one document in unipdf.
+type unipdfDocument struct {
+	ctx     context.Context
+	reader  *model.PdfReader
+	running chan struct{} // closed when a call that was given up has ended
+}
+
+// call does what can't be stopped in a goroutine, so that the document's time can end.
+func (d *unipdfDocument) call(place string, do func() error) error {
+	if err := d.ctx.Err(); err != nil {
+		return err
+	}
+	ended, answer := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(ended)
+		defer func() {
+			if p := recover(); p != nil {
+				answer <- fail(ErrDamaged, place, "its reader stopped unexpectedly (%v)", p)
+			}
+		}()
+		answer <- do()
+	}()
+	select {
+	case err := <-answer:
+		if err != nil {
+			return damaged(place, err)
+		}
+		return nil
+	case <-d.ctx.Done():
+		d.running = ended
+		return d.ctx.Err()
+	}
+}
+
+// leave gives the slot back when nothing works on the document any more.
+func (d *unipdfDocument) leave(slots <-chan struct{}) {
+	if d.running == nil {
+		<-slots
+		return
+	}
+	go func() {
+		<-d.running
+		<-slots
+	}()
+}
+
+// stopped reports that a call was given up, or the document's time has ended.
+func (d *unipdfDocument) stopped() bool { return d.running != nil || d.ctx.Err() != nil }
+
+func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
+	raw, err := whole(content, size) // a call that was given up must not read a file that is closed
+	if err != nil {
+		return err
+	}
+	return d.call("", func() error {
+		r, err := model.NewPdfReaderLazy(bytes.NewReader(raw))
+		if err != nil {
+			return err
+		}
+		d.reader = r
+		locked, err := r.IsEncrypted()
+		if err != nil || !locked {
+			return err
+		}
+		// Many are protected against change only, and open without a password.
+		if open, err := r.Decrypt(nil); err != nil || !open {
+			return fail(ErrEncrypted, "", "a PDF")
+		}
+		return nil
+	})
+}
+
+func (d *unipdfDocument) pages() (n int, err error) {
+	err = d.call("", func() (err error) {
+		n, err = d.reader.GetNumPages()
+		return err
+	})
+	return n, err
+}
+
+func (d *unipdfDocument) title() (title string) {
+	_ = d.call("", func() error { // a document without a title is none the worse
+		info, err := d.reader.GetPdfInfo()
+		if err == nil && info.Title != nil {
+			title = info.Title.Decoded()
+		}
+		return err
+	})
+	return title
+}
+
+func (d *unipdfDocument) outline() (map[string]int, error) {
+	var top *model.Outline
+	err := d.call("", func() (err error) {
+		top, err = d.reader.GetOutlines()
+		return err
+	})
+	if d.stopped() {
+		return nil, err
+	}
+	levels := map[string]int{}
+	if err != nil || top == nil {
+		return levels, nil // bookmarks only help
+	}
+	left := maxBookmarks
+	var visit func(items []*model.OutlineItem, level int)
+	visit = func(items []*model.OutlineItem, level int) {
+		for _, item := range items {
+			if left--; left < 0 || item == nil {
+				return
+			}
+			title := sameText(item.Title)
+			if _, have := levels[title]; !have && title != "" {
+				levels[title] = level
+			}
+			if level < maxOutline {
+				visit(item.Entries, level+1)
+			}
+		}
+	}
+	visit(top.Entries, 1)
+	return levels, nil
+}
+
+func (d *unipdfDocument) page(n int) (*pdfPage, error) {
+	var out *pdfPage
+	err := d.call(pageName(n), func() error {
+		page, err := d.reader.GetPage(n)
+		if err != nil {
+			return err
+		}
+		r, err := newUnipdfPage(page, n)
+		if err != nil {
+			return err
+		}
+		if err := r.readWords(); err != nil {
+			return err
+		}
+		r.readObjects()
+		out = r.out
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (d *unipdfDocument) draw(n int) (picture []byte, err error) {
+	err = d.call(pageName(n), func() error {
+		page, err := d.reader.GetPage(n)
+		if err != nil {
+			return err
+		}
+		r, err := newUnipdfPage(page, n)
+		if err != nil {
+			return err
+		}
+		device := render.NewImageDevice()
+		device.OutputWidth = min(scanSide(r.out.w), max(minScanSide, int(maxScanSide*r.out.w/r.out.h)))
+		drawn, err := device.Render(page)
+		if err != nil {
+			return err
+		}
+		grey := image.NewGray(image.Rect(0, 0, drawn.Bounds().Dx(), drawn.Bounds().Dy()))
+		draw.Draw(grey, grey.Rect, image.White, image.Point{}, draw.Src)
+		draw.Draw(grey, grey.Rect, drawn, drawn.Bounds().Min, draw.Over)
+		picture = append(fmt.Appendf(nil, "P5\n%d %d\n255\n", grey.Rect.Dx(), grey.Rect.Dy()), grey.Pix...)
+		return nil
+	})
+	return picture, err
+}
+
+// numberOf is a number of a content stream, 0 for what is none.
+func numberOf(o core.PdfObject) float64 {
+	f, _ := core.GetNumberAsFloat(core.TraceToDirectObject(o))
+	return f
+}
