@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -46,35 +48,56 @@ type part struct {
 type collection struct {
 	manifest Manifest
 	parts    []part
+	// packages are the paths of reports that are audit packages.
+	packages map[string]bool
 	err      error
 }
 
 // Export is an assessment as an archive. It is written as it is read.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
-	signer, err := audit.SignerOf(ctx, s.DB)
+	c, signer, err := s.gather(ctx, by, in.AssessmentID, "assessment.exported")
 	if err != nil {
 		return nil, err
 	}
-	// That the archive was made is the last thing its chain tells.
+	return api.StreamFile(ctx, safe(c.manifest.Assessment)+".zip", "application/zip", func(ctx context.Context, w io.Writer) error { return s.write(ctx, c, signer, w) }), nil
+}
+
+// Package writes an archive with more files in it, by their paths. Reports that are such
+// packages are named in it, and left out: each would hold all before it.
+func (s *Service) Package(ctx context.Context, by api.Caller, id string, w io.Writer, more map[string][]byte) error {
+	c, signer, err := s.gather(ctx, by, id, "assessment.packaged")
+	if err != nil {
+		return err
+	}
+	c.parts = slices.DeleteFunc(c.parts, func(p part) bool { return c.packages[p.path] })
+	for _, path := range slices.Sorted(maps.Keys(more)) {
+		c.parts = append(c.parts, part{path: path, data: more[path]})
+	}
+	return s.write(ctx, c, signer, w)
+}
+
+// gather reads what an archive is made of; that it was is the last thing its chain tells.
+func (s *Service) gather(ctx context.Context, by api.Caller, id, action string) (*collection, *audit.Signer, error) {
+	signer, err := audit.SignerOf(ctx, s.DB)
+	if err != nil {
+		return nil, nil, err
+	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		a, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID)
+		a, err := store.Assessments.Get(tx, by.OrganizationID, id)
 		if err != nil {
-			return store.Missing(err, "assessment", in.AssessmentID)
+			return store.Missing(err, "assessment", id)
 		}
-		return audit.Append(tx, by, audit.Entry{Action: "assessment.exported", ResourceType: "assessment", ResourceID: a.ID})
+		return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "assessment", ResourceID: a.ID})
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var c collection
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		c = collection{}
-		return s.collect(tx, by, in.AssessmentID, signer, &c)
+		c = collection{packages: map[string]bool{}}
+		return s.collect(tx, by, id, signer, &c)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return api.StreamFile(ctx, safe(c.manifest.Assessment)+".zip", "application/zip", func(ctx context.Context, w io.Writer) error { return s.write(ctx, &c, signer, w) }), nil
+	return &c, signer, err
 }
 
 // safe is a name that any file system takes.
@@ -188,7 +211,9 @@ func reports(c *collection, all iter.Seq2[api.Report, error]) iter.Seq2[api.Repo
 		for r, err := range all {
 			if err == nil && r.SHA256 != "" && !seen[r.SHA256] {
 				seen[r.SHA256] = true
-				c.parts = append(c.parts, part{path: "reports/" + r.SHA256 + "-" + safe(r.Filename), blob: r.SHA256})
+				path := "reports/" + r.SHA256 + "-" + safe(r.Filename)
+				c.packages[path] = r.Template == "audit_package"
+				c.parts = append(c.parts, part{path: path, blob: r.SHA256})
 			}
 			if !yield(r, err) {
 				return

@@ -34,6 +34,9 @@ func (s *Service) reportDiff(ctx context.Context, by api.Caller, out *api.Artifa
 		if err != nil {
 			return err
 		}
+		if r.Template == "audit_package" {
+			return api.Conflict("an audit package is a zip and can't be compared line by line; compare the reports in it")
+		}
 		if !slices.Contains(textFormats, r.Format) {
 			return api.Conflict("a report as %s is no text and can't be compared line by line; write it as one of %s", r.Format, strings.Join(textFormats, ", "))
 		}

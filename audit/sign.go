@@ -99,9 +99,31 @@ func HeadOf(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error) {
 		h.Sequence, h.Hash, h.At = rec.Sequence, rec.Hash, rec.At
 		break
 	}
+	return signed(h, signer), nil
+}
+
+func signed(h *api.AuditHead, signer *Signer) *api.AuditHead {
 	h.PublicKey = signer.PublicKey()
 	h.KeyID, h.Signature = Fingerprint(h.PublicKey), signer.Sign(headText(h))
-	return h, nil
+	return h
+}
+
+// HeadAt is the head of the caller's organization as it was when the chain ended with a
+// record; nil where there is no such record.
+func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h *api.AuditHead, err error) {
+	signer, err := SignerOf(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		rec, err := store.Audit.Get(tx, by.OrganizationID, int64(sequence))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		h = signed(&api.AuditHead{OrganizationID: by.OrganizationID, Sequence: rec.Sequence, Hash: rec.Hash, At: rec.At}, signer)
+		return err
+	})
+	return h, err
 }
 
 // Head is the signed head of the caller's organization.

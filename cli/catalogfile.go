@@ -53,14 +53,15 @@ func beginsJSON(r *bufio.Reader) bool {
 }
 
 func (a *app) catalogExport(version *string) *cobra.Command {
-	var format, out string
+	var format, model, framework, out string
 	var force bool
 	cmd := &cobra.Command{
 		Use: "export", Short: "Save a catalog version as JSON", Args: takes(0, 0),
 		Long: `Saves a catalog version as a JSON file that ` + "`catalog import`" + ` takes again: in the service's
-own format, or as an OSCAL catalog. A catalog that was imported from the SCF holds its
-text; who may have it, its licence says.`,
-		Example: "  service catalog export --out catalog.json\n  service catalog export --format oscal --version 2026.1.1",
+own format, or as OSCAL: the catalog, a profile of the controls that a framework maps to
+(--model profile --framework CODE), or the crosswalk (--model mapping-collection). A catalog
+that was imported from the SCF holds its text; who may have it, its licence says.`,
+		Example: "  service catalog export --out catalog.json\n  service catalog export --format oscal --version 2026.1.1\n  service catalog export --format oscal --model profile --framework gdpr",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("format", format, []string{api.FormatService, api.FormatOSCAL}); err != nil {
 				return err
@@ -73,7 +74,7 @@ text; who may have it, its licence says.`,
 				}
 				ref = v.ID
 			}
-			f, err := call(cmd.Context(), a, api.ExportCatalog, &api.ExportCatalogInput{VersionInput: api.VersionInput{SCFVersionID: ref}, Format: format})
+			f, err := call(cmd.Context(), a, api.ExportCatalog, &api.ExportCatalogInput{VersionInput: api.VersionInput{SCFVersionID: ref}, Format: format, Model: model, Framework: framework})
 			if err != nil {
 				return err
 			}
@@ -81,6 +82,8 @@ text; who may have it, its licence says.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", api.FormatService, "service or oscal")
+	cmd.Flags().StringVar(&model, "model", "", "of OSCAL: catalog, profile or mapping-collection")
+	cmd.Flags().StringVar(&framework, "framework", "", "the framework of a profile, or the only one of a crosswalk")
 	cmd.Flags().StringVar(&out, "out", "", "the file; - for stdout (default: named after the version)")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
 	return cmd

@@ -31,7 +31,7 @@ var templates = []template{
 	{"poam", "the plan of action and milestones"},
 	{"fedramp_poam", "the plan in the layout that FedRAMP asks for, as xlsx"},
 	{"emass_poam", "the plan in the layout that eMASS takes, as xlsx"},
-	{"audit_package", "what an auditor asks for, with decisions and hashes (comes later)"},
+	{"audit_package", "a zip with all reports, evidence, decisions and hashes, signed; --format is that of its reports"},
 }
 
 var reportFormats = []string{"pdf", "html", "docx", "xlsx", "md", "csv", "json", "oscal"}
@@ -49,7 +49,7 @@ func (a *app) report_() *cobra.Command {
 		Long: `Reports are written from the assessment as it is. Where a part is not approved, the
 report is marked as a draft on every page.`,
 		Example: "  service report create --template full --format html --out report.html\n  service report list\n  service report download ID --out report.html",
-	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportTemplates())
+	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates())
 }
 
 func (a *app) reportCreate() *cobra.Command {
@@ -102,7 +102,7 @@ func (a *app) reportCreate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
-	f.StringVar(&body.Format, "format", "", "html, pdf, xlsx, md, json, and csv for one deliverable; docx and oscal come later")
+	f.StringVar(&body.Format, "format", "", "pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis and poam")
 	f.StringVar(&body.Title, "title", "", "its title")
 	f.StringVar(&out, "out", "", "save it to this file; - for stdout")
 	f.BoolVar(&force, "force", false, "overwrite the file")
@@ -112,6 +112,9 @@ func (a *app) reportCreate() *cobra.Command {
 // formatOf tells a report's format by a file's ending.
 func formatOf(path string) (string, error) {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	if strings.HasSuffix(strings.ToLower(path), ".oscal.json") {
+		ext = "oscal"
+	}
 	if !slices.Contains(reportFormats, ext) {
 		return "", advise(usage("the ending of %q does not say which format the report should have", path), "use one of .%s", strings.Join(reportFormats, ", ."))
 	}
@@ -212,14 +215,17 @@ func (a *app) saveFile(f *api.File, path string, force bool) error {
 	return nil
 }
 
-func reportPage(p *print.Page, r *api.Report) {
-	draft := "all parts are approved"
+func standingOf(r *api.Report) string {
 	if r.Draft {
-		draft = "DRAFT: a part of it is not approved"
+		return "DRAFT: a part of it is not approved"
 	}
+	return "all parts are approved"
+}
+
+func reportPage(p *print.Page, r *api.Report) {
 	p.Title("%s", r.Title)
 	p.Fields(print.Field{Name: "template", Value: plain(r.Template)}, print.Field{Name: "format", Value: r.Format}, print.Field{Name: "status", Value: r.Status},
-		print.Field{Name: "standing", Value: draft}, print.Field{Name: "file", Value: r.Filename + ", " + size(r.SizeBytes)}, print.Field{Name: "sha256", Value: r.SHA256},
+		print.Field{Name: "standing", Value: standingOf(r)}, print.Field{Name: "file", Value: r.Filename + ", " + size(r.SizeBytes)}, print.Field{Name: "sha256", Value: r.SHA256},
 		print.Field{Name: "created", Value: joinWords(moment(r.CreatedAt), r.CreatedBy)}, print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "id", Value: r.ID})
 }
 
@@ -307,7 +313,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "template", Keep: true}, {Title: "what it holds", Wrap: true}}, rows)
 				p.Blank()
-				p.Text("Formats: html, pdf, xlsx, md and json; csv for one deliverable. docx and oscal come later.")
+				p.Text("Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis and poam; xlsx for fedramp_poam and emass_poam.")
 			})
 		},
 	}

@@ -168,6 +168,7 @@ func (s *Server) routes() {
 	bind(s, api.GetReport, e.Reports.Get)
 	bind(s, api.DownloadReport, e.Reports.Download)
 	bind(s, api.RenderReport, e.Reports.Render)
+	bind(s, api.VerifyReport, e.Reports.Verify)
 	bind(s, api.GetExecutiveSummary, e.Reports.ExecutiveSummary)
 
 	bind(s, api.ListApprovals, a.ListApprovals)

@@ -343,6 +343,7 @@ func (r *tour) reports() {
 	r.ask(api.GetReport.Operation, "", "")
 	r.ask(api.DownloadReport.Operation, "", "")
 	r.ask(api.RenderReport.Operation, "", "")
+	r.ask(api.VerifyReport.Operation, "", "")
 	r.ask(api.GetExecutiveSummary.Operation, "", "")
 	r.note("artifactId", r.first(r.ask(api.ListArtifacts.Operation, "", "")))
 	r.path["versionNumber"] = "1"

@@ -114,8 +114,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Assessments = assessment.New(assessment.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Reports are above assessments: the step that writes them comes in from here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteAll(ctx, by, id) }})
-	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
+	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})
 	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Key: o.SealKey, Allowed: o.WebhookNetworks, Every: e.every, Agent: "service/" + o.Version})
 	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})

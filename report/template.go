@@ -29,6 +29,8 @@ const (
 	FormatMarkdown = "md"
 	FormatCSV      = "csv"
 	FormatXLSX     = "xlsx"
+	FormatOSCAL    = "oscal"
+	FormatDOCX     = "docx"
 )
 
 // format is how a report can be written.
@@ -50,6 +52,9 @@ func formats() []format {
 		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
 		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},
 		{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx", writeXLSX, false},
+		{FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
+			func(w io.Writer, v *view) error { return writeDOCX(w, v.document(), v.AsOf) }, false},
+		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false},
 	}
 }
 
@@ -106,6 +111,15 @@ var templates = []templateKind{
 		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, false},
 }
 
+// Templates are the names of what can be written, in their order.
+func Templates() []string {
+	names := make([]string, len(templates))
+	for i, t := range templates {
+		names[i] = t.name
+	}
+	return names
+}
+
 // templateNamed is the template of that name; false for none.
 func templateNamed(name string) (templateKind, bool) {
 	i := slices.IndexFunc(templates, func(t templateKind) bool { return t.name == name })
@@ -130,7 +144,7 @@ func (t templateKind) formats() (names []string) {
 		return []string{FormatXLSX}
 	}
 	for _, f := range formats() {
-		if t.csv || !f.tables {
+		if (t.csv || !f.tables) && (f.name != FormatOSCAL || slices.Contains(oscalTemplates, t.name)) {
 			names = append(names, f.name)
 		}
 	}
@@ -142,11 +156,7 @@ func (t templateKind) formats() (names []string) {
 func Supported(template, format string) error {
 	t, ok := templateNamed(template)
 	if !ok {
-		names := make([]string, len(templates))
-		for i, t := range templates {
-			names[i] = t.name
-		}
-		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(names, ", "))
+		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(Templates(), ", "))
 	}
 	if !slices.Contains(t.formats(), format) {
 		return api.Invalid("format", "the template %s can't be written as %q; choose one of %s", template, format, strings.Join(t.formats(), ", "))

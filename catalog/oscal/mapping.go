@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
@@ -42,11 +43,13 @@ type reference struct {
 }
 
 type pair struct {
-	Relationship string `json:"relationship"`
-	Rationale    string `json:"matching-rationale"`
-	Remarks      string `json:"remarks"`
-	Sources      []item `json:"sources"`
-	Targets      []item `json:"targets"`
+	NS           string     `json:"ns"`
+	Relationship string     `json:"relationship"`
+	Rationale    string     `json:"matching-rationale"`
+	Remarks      string     `json:"remarks"`
+	Sources      []item     `json:"sources"`
+	Targets      []item     `json:"targets"`
+	Props        []property `json:"props"`
 }
 
 type item struct {
@@ -170,7 +173,8 @@ func (j *joiner) framework(href, place string) (int, error) {
 
 func (j *joiner) pair(p *pair, f int, flipped bool, place string) error {
 	relationship, known := relationships[strings.ToLower(p.Relationship)]
-	if !known {
+	bare := p.NS == Namespace && p.Relationship == notStated
+	if !known && !bare {
 		return wrong(place+".relationship", "there is no relationship %q; OSCAL has equal-to, equivalent-to, subset-of, superset-of, intersects-with and no-relationship", short(p.Relationship))
 	}
 	controls, codes, at := p.Targets, p.Sources, "targets"
@@ -184,8 +188,14 @@ func (j *joiner) pair(p *pair, f int, flipped bool, place string) error {
 			return wrong(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "there is no control %q in the catalog", short(x.ID))
 		}
 		for _, q := range codes {
-			d := catalog.MappingDetail{Relationship: relationship, Strength: -1, Rationale: cmp.Or(p.Remarks), Source: j.doc.Metadata.Title, Official: false}
-			j.join(c, f, j.requirement(f, q.ID, place), &d)
+			d := &catalog.MappingDetail{Relationship: relationship, Strength: -1, Rationale: p.Remarks, Source: cmp.Or(get(p.Props, "source"), j.doc.Metadata.Title)}
+			if n, err := strconv.Atoi(get(p.Props, "strength")); err == nil && n >= 0 && n <= 10 {
+				d.Strength = n
+			}
+			if bare && len(p.Props) == 0 {
+				d = nil
+			}
+			j.join(c, f, j.requirement(f, q.ID, place), d)
 		}
 	}
 	return nil
@@ -208,10 +218,12 @@ func (j *joiner) requirement(f int, id, place string) int {
 func (j *joiner) join(c, f, r int, d *catalog.MappingDetail) {
 	key := [3]int{c, f, r}
 	if i, there := j.place[key]; there {
-		j.src.Mappings[i].Detail = d
+		if d != nil {
+			j.src.Mappings[i].Detail = d
+		}
 		return
 	}
-	if d.Relationship == "none" {
+	if d != nil && d.Relationship == "none" {
 		return // the document says that they have nothing to do with each other
 	}
 	j.place[key] = len(j.src.Mappings)

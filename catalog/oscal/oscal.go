@@ -8,26 +8,21 @@
 package oscal
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
-
-	"github.com/defenseunicorns/go-oscal/src/pkg/validation"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/catalog/structured"
 )
 
-// namespace marks properties and parts that OSCAL itself does not name.
-const namespace = "urn:scf-service:oscal"
+// Namespace marks properties and parts that OSCAL itself does not name.
+const Namespace = "urn:scf-service:oscal"
 
-// version is the OSCAL version that is written: the first that every current tool reads
-// in which a link can name a place in what it points to.
-const version = "1.1.3"
+// Version is the OSCAL version that is written: the first release line with mapping
+// collections, in its newest edition that go-oscal has the schemas of.
+const Version = "1.2.2"
 
 // The parts of the OSCAL models that are read and written here.
 type (
@@ -69,6 +64,7 @@ type (
 		Controls []control  `json:"controls,omitempty"`
 	}
 	part struct {
+		ID    string     `json:"id,omitempty"`
 		Name  string     `json:"name"`
 		NS    string     `json:"ns,omitempty"`
 		Title string     `json:"title,omitempty"`
@@ -108,7 +104,7 @@ func Read(data []byte, base *catalog.Source) (*catalog.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := conforms(data); err != nil {
+	if err := conforms(data, "catalog", "profile", "mapping-collection"); err != nil {
 		return nil, err
 	}
 	var doc root
@@ -136,71 +132,6 @@ func Read(data []byte, base *catalog.Source) (*catalog.Source, error) {
 
 func wrong(place, format string, args ...any) error {
 	return &structured.PlaceError{Place: place, Message: fmt.Sprintf(format, args...)}
-}
-
-// conforms holds a document against the schema of the version that it names.
-func conforms(data []byte) error {
-	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		return wrong("", "this is no JSON: %v", err)
-	}
-	doc, ok := tree.(map[string]any)
-	if !ok {
-		return wrong("", "it is no OSCAL: a document is an object with catalog, profile or mapping-collection in it")
-	}
-	model := ""
-	for _, name := range []string{"catalog", "profile", "mapping-collection"} {
-		if _, there := doc[name]; there {
-			model = name
-		}
-	}
-	if model == "" {
-		return wrong("", "it is no OSCAL catalog, profile or mapping collection")
-	}
-	body, _ := doc[model].(map[string]any)
-	meta, _ := body["metadata"].(map[string]any)
-	named, _ := meta["oscal-version"].(string)
-	if !oscalVersion.MatchString(named) {
-		return wrong(model+".metadata.oscal-version", "it names no OSCAL version, such as %s", version)
-	}
-	v, err := validation.NewValidatorDesiredVersion(doc, named)
-	if err != nil {
-		return wrong(model+".metadata.oscal-version", "OSCAL %s is not known here: %v", named, err)
-	}
-	err = v.Validate()
-	var misfit *jsonschema.ValidationError
-	if errors.As(err, &misfit) {
-		return structured.Misfit(nearest(misfit, model))
-	}
-	if err != nil {
-		return fmt.Errorf("holding the document against the OSCAL schema: %w", err)
-	}
-	return nil
-}
-
-var oscalVersion = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
-
-// nearest is the branch of the schema's choice that speaks of the document's own model,
-// not of those that it is not.
-func nearest(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
-	for len(err.InstanceLocation) == 0 {
-		at := -1
-		for i, c := range err.Causes {
-			if len(c.InstanceLocation) > 0 && c.InstanceLocation[0] == model {
-				at = i
-			}
-			for _, d := range c.Causes {
-				if len(d.InstanceLocation) > 0 && d.InstanceLocation[0] == model {
-					at = i
-				}
-			}
-		}
-		if at < 0 {
-			return err
-		}
-		err = err.Causes[at]
-	}
-	return err
 }
 
 // get is the value of a property; where it would not fit there, it stands in the remarks.
@@ -235,7 +166,7 @@ func (p property) text() string {
 var fits = regexp.MustCompile(`^\S(.*\S)?$`)
 
 func prop(name, value string) property {
-	p := property{Name: name, NS: namespace, Value: value}
+	p := property{Name: name, NS: Namespace, Value: value}
 	if !fits.MatchString(value) {
 		p.Value, p.Remarks = elsewhere, value
 	}

@@ -1,12 +1,12 @@
 package oscal
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -26,27 +26,46 @@ const (
 // links to frameworks in the back matter. Modified is when the catalog came to be. The
 // same catalog and time, the same bytes.
 func Write(src *catalog.Source, modified time.Time) ([]byte, error) {
-	w := writer{src: src, space: uuid.NewSHA1(uuid.NameSpaceURL, []byte(namespace+"/"+src.Label+"/"+src.SHA256))}
-	doc := &document{UUID: w.space.String(), Metadata: metadata{
-		Title: "Control catalog " + src.Label, LastModified: modified.UTC().Format(time.RFC3339), Version: src.Label, OSCAL: version,
-		Props: some(nil, "source-filename", src.Filename)}}
-	doc.Metadata.Props = some(doc.Metadata.Props, "source-sha256", src.SHA256)
-	if src.IsStarter {
-		doc.Metadata.Props = append(doc.Metadata.Props, prop("starter", "true"))
-	}
+	w := newWriter(src)
+	doc := &document{UUID: w.space.String(), Metadata: w.metadata("Control catalog "+src.Label, modified)}
 	doc.Groups = w.groups()
 	doc.BackMatter = &backMatter{Resources: w.resources()}
 	if len(doc.BackMatter.Resources) == 0 {
 		doc.BackMatter = nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(root{Catalog: doc}); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return encode("catalog", root{Catalog: doc})
 }
+
+func newWriter(src *catalog.Source) *writer {
+	return &writer{src: src, space: uuid.NewSHA1(uuid.NameSpaceURL, []byte(Namespace+"/"+src.Label+"/"+src.SHA256))}
+}
+
+func (w *writer) metadata(title string, modified time.Time) metadata {
+	m := metadata{Title: title, LastModified: modified.UTC().Format(time.RFC3339), Version: w.src.Label, OSCAL: Version, Props: some(nil, "source-filename", w.src.Filename)}
+	m.Props = some(m.Props, "source-sha256", w.src.SHA256)
+	if w.src.IsStarter {
+		m.Props = append(m.Props, prop("starter", "true"))
+	}
+	return m
+}
+
+// ControlID is the id that a control has in OSCAL documents, by its code: the code itself
+// in small letters where it is of the SCF's kind, else with other characters replaced.
+func ControlID(code string) string {
+	id := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(code))
+	if first, _ := utf8.DecodeRuneInString(id); !unicode.IsLetter(first) {
+		id = "_" + id
+	}
+	return id
+}
+
+// StatementID is the id of what the control asks for.
+func StatementID(code string) string { return ControlID(code) + "_smt" }
 
 type writer struct {
 	src   *catalog.Source
@@ -85,11 +104,11 @@ func say(parts []part, name, title, prose string, props ...property) []part {
 	if prose == "" && title == "" && len(props) == 0 {
 		return parts
 	}
-	return append(parts, part{Name: name, NS: namespace, Title: title, Prose: prose, Props: props})
+	return append(parts, part{Name: name, NS: Namespace, Title: title, Prose: prose, Props: props})
 }
 
 func (w *writer) control(n int, c *catalog.Control, mappings []catalog.Mapping) control {
-	out := control{ID: strings.ToLower(c.Code), Title: c.Title, Props: []property{{Name: "label", Value: c.Code}, {Name: "sort-id", Value: fmt.Sprintf("%05d", n)}}}
+	out := control{ID: ControlID(c.Code), Title: c.Title, Props: []property{{Name: "label", Value: c.Code}, {Name: "sort-id", Value: fmt.Sprintf("%05d", n)}}}
 	p := out.Props
 	if c.Weight != catalog.NoWeight {
 		p = append(p, prop("weight", strconv.Itoa(c.Weight)))
@@ -100,7 +119,7 @@ func (w *writer) control(n int, c *catalog.Control, mappings []catalog.Mapping) 
 	}
 	out.Props = p
 	if c.Description != "" {
-		out.Parts = append(out.Parts, part{Name: "statement", Prose: c.Description})
+		out.Parts = append(out.Parts, part{ID: StatementID(c.Code), Name: "statement", Prose: c.Description})
 	}
 	out.Parts = say(out.Parts, "question", "", c.Question)
 	for level, text := range c.Maturity {
@@ -151,7 +170,7 @@ func (w *writer) mapping(c *control, m catalog.Mapping) {
 		c.Links = append(c.Links, link{Href: "#" + w.id(isFramework, m.Framework), Rel: "maps-to", Fragment: code})
 		return
 	}
-	p := part{Name: "mapping", NS: namespace, Props: []property{prop("framework", w.id(isFramework, m.Framework)), prop("requirement", code)}}
+	p := part{Name: "mapping", NS: Namespace, Props: []property{prop("framework", w.id(isFramework, m.Framework)), prop("requirement", code)}}
 	if d := m.Detail; d != nil {
 		p.Prose = d.Rationale
 		p.Props = append(p.Props, prop("strength", strconv.Itoa(d.Strength)), prop("official", strconv.FormatBool(d.Official)))

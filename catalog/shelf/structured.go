@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,23 +145,69 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	if err != nil {
 		return nil, err
 	}
+	format := cmp.Or(in.Format, api.FormatService)
+	if format != api.FormatOSCAL && (in.Model != "" || in.Framework != "") {
+		return nil, api.Invalid("model", "models and frameworks are for the format oscal")
+	}
 	var data []byte
-	switch format := cmp.Or(in.Format, api.FormatService); format {
+	name := format
+	switch format {
 	case api.FormatService:
 		data, err = structured.Write(snap.Source())
 	case api.FormatOSCAL:
-		data, err = oscal.Write(snap.Source(), snap.Version().ImportedAt)
+		data, err = exportOSCAL(snap, in)
+		name = strings.TrimPrefix(in.Model+"."+format, ".")
 	default:
 		return nil, api.Invalid("format", "there is no format %q; write service or oscal", format)
+	}
+	var at *structured.PlaceError
+	if errors.As(err, &at) {
+		return nil, api.Invalid("model", "the catalog %s can't be told in OSCAL: %s", snap.Version().Label, at.Error()).Because(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("exporting catalog %s: %w", snap.Version().Label, err)
 	}
 	sum := sha256.Sum256(data)
 	return &api.File{
-		Filename:    "catalog-" + strings.Trim(plainName.ReplaceAllString(snap.Version().Label, "-"), "-") + "." + cmp.Or(in.Format, api.FormatService) + ".json",
+		Filename:    "catalog-" + strings.Trim(plainName.ReplaceAllString(snap.Version().Label, "-"), "-") + "." + name + ".json",
 		ContentType: "application/json", Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Content: inMemory{bytes.NewReader(data)},
 	}, nil
+}
+
+// exportOSCAL is a model of OSCAL that a catalog can be told in.
+func exportOSCAL(snap *catalog.Snapshot, in *api.ExportCatalogInput) ([]byte, error) {
+	src, modified := snap.Source(), snap.Version().ImportedAt
+	var chosen []int
+	if in.Framework != "" {
+		f, err := snap.Framework(in.Framework)
+		if err != nil {
+			return nil, err
+		}
+		chosen = []int{slices.IndexFunc(src.Frameworks, func(one catalog.Framework) bool { return one.Code == f.Code })}
+		if chosen[0] < 0 {
+			return nil, api.Invalid("framework", "the framework %s is not of the catalog itself", f.Code)
+		}
+	}
+	switch cmp.Or(in.Model, "catalog") {
+	case "catalog":
+		if in.Framework != "" {
+			return nil, api.Invalid("framework", "a catalog is written whole; name a model with the framework, profile or mapping-collection")
+		}
+		return oscal.Write(src, modified)
+	case "profile":
+		if chosen == nil {
+			return nil, api.Invalid("framework", "say whose profile: name a framework")
+		}
+		return oscal.WriteProfile(src, chosen[0], modified)
+	case "mapping-collection":
+		if chosen == nil {
+			for i := range src.Frameworks {
+				chosen = append(chosen, i)
+			}
+		}
+		return oscal.WriteMappings(src, chosen, modified)
+	}
+	return nil, api.Invalid("model", "there is no model %q; write catalog, profile or mapping-collection", in.Model)
 }
 
 var plainName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -50,6 +50,7 @@ var descriptions = map[string]string{
 	"create-report":            "A report from deliverables that are not all approved is marked as a draft on every page.",
 	"generate-report":          "Without a body, the full report as HTML.",
 	"render-report":            "As a page with a policy that lets no script run.",
+	"verify-report":            "Where its sources are what they were, the report is written anew and compared, byte for byte. A file that is none of the organization's reports is NOT_FOUND.",
 	"get-executive-summary":    "`draft` is true while a source of it is not approved.",
 	"approve":                  "A person's decision. A key can only where `approval:decide` was named among its scopes, and never an agent or a workflow. Deciding twice is refused.",
 	"add-comment":              "Of the newest version of a deliverable (`gate`), a line of it (`item`), an approval (`approval_id`), or another comment (`reply_to`). Nothing that was submitted or approved changes, and no comment is changed or deleted.",

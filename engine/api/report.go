@@ -54,6 +54,30 @@ type ReportInput struct {
 	ReportID string `path:"reportId"`
 }
 
+// VerifyReportInput names a report, or a file that may be one.
+type VerifyReportInput struct {
+	ReportID string `path:"reportId" doc:"The report's id, or the SHA-256 of a file."`
+}
+
+// ReportVerification tells whether a file is a report that the service wrote, and whether
+// the assessment still says what it says.
+type ReportVerification struct {
+	OK     bool   `json:"ok" doc:"The file is what the service wrote; what was found about it is in the words beside it."`
+	Report Report `json:"report"`
+	// Outcome is reproduced where the report, written anew, has the same bytes.
+	Outcome         string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,differs,package,damaged"`
+	Message         string         `json:"message"`
+	RewrittenSHA256 *string        `json:"rewritten_sha256" doc:"Of the report written anew; null where it was not."`
+	Changed         []SourceChange `json:"changed" doc:"Sources that are others now."`
+}
+
+// SourceChange is a source of a report that is another one now.
+type SourceChange struct {
+	Name string  `json:"name"`
+	Was  *string `json:"was"`
+	Is   *string `json:"is"`
+}
+
 // ExecutiveSummary is what a board reads.
 type ExecutiveSummary struct {
 	AssessmentID   string            `json:"assessment_id"`
@@ -76,5 +100,6 @@ var (
 	GetReport           = Get[ReportInput, Report]("get-report", "/reports/{reportId}", Needs("report:read"), Tagged(tagReport), Summary("Read a report's record"))
 	DownloadReport      = Get[ReportInput, File]("download-report", "/reports/{reportId}/download", Needs("report:read"), As(Download), Tagged(tagReport), Summary("Download a report"))
 	RenderReport        = Get[ReportInput, File]("render-report", "/reports/{reportId}/render", Needs("report:read"), As(Markup), Tagged(tagReport), Summary("Show a report as HTML"))
+	VerifyReport        = Get[VerifyReportInput, ReportVerification]("verify-report", "/reports/{reportId}/verification", Needs("report:read"), Tagged(tagReport), Summary("Tell whether a file is a report as it was written"))
 	GetExecutiveSummary = Get[AssessmentInput, ExecutiveSummary]("get-executive-summary", "/assessments/{assessmentId}/reports/executive-summary", Needs("report:read"), Tagged(tagReport), Summary("Read the executive summary"))
 )

@@ -41,7 +41,9 @@ const MaxSourceBytes = 48 << 20
 // ExportCatalogInput asks for a version as a file.
 type ExportCatalogInput struct {
 	VersionInput
-	Format string `query:"format" enum:"service,oscal" default:"service"`
+	Format    string `query:"format" enum:"service,oscal" default:"service"`
+	Model     string `query:"model" enum:"catalog,profile,mapping-collection" doc:"The OSCAL model: the catalog where absent, a profile of a framework's controls, or the crosswalk."`
+	Framework string `query:"framework" doc:"The framework of the profile, or the only one of the crosswalk."`
 }
 
 // Importing and exporting a catalog as structured JSON.

@@ -32,7 +32,7 @@ workflow          → report/desk assessment analyst evidence catalog/shelf cata
 notify            → audit store engine/api
 archive           → assessment audit store engine/api
 report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api
-report            → report/sheet catalog engine/api
+report            → report/sheet catalog/oscal catalog/structured catalog engine/api
 report/sheet      → engine/api
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
@@ -173,7 +173,7 @@ var homes = map[string][]string{
 	"github.com/charmbracelet":              {"tui", "cli"},
 	"github.com/danielgtaylor/huma/v2":      {"daemon"},
 	"github.com/go-chi/chi/v5":              {"daemon"},
-	"github.com/defenseunicorns/go-oscal":   {"catalog/oscal"},
+	"github.com/defenseunicorns/go-oscal":   {"catalog/oscal", "report"},
 	"github.com/itchyny/gojq":               {"cli"},
 	"github.com/jackc/pgx/v5":               {"store/postgres"},
 	"github.com/klippa-app/go-pdfium":       {"evidence/parse"},

@@ -9,7 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +32,7 @@ type Options struct {
 	Audit       *audit.Service
 	Catalog     *shelf.Service
 	Assessments *assessment.Service
+	Archives    archives
 	Clock       func() time.Time
 	// Tool is the program and its version, as reports name it.
 	Tool string
@@ -128,7 +129,7 @@ func written(tx *store.Tx, org, id, template, format string, sources map[string]
 		if err != nil {
 			return false, err
 		}
-		if r.Template == template && r.Format == format && maps.Equal(r.Sources, sources) {
+		if r.Template == template && r.Format == format && len(changes(r.Sources, sources)) == 0 {
 			return true, nil
 		}
 	}
@@ -137,21 +138,15 @@ func written(tx *store.Tx, org, id, template, format string, sources map[string]
 
 // write writes a report; with once, only where nobody has written the same meanwhile.
 func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.ReportBody, once bool) (*api.Report, error) {
-	if err := report.Supported(b.Template, b.Format); err != nil {
+	if err := supported(b.Template, b.Format); err != nil {
 		return nil, err
 	}
 	src, err := s.source(ctx, by, id)
 	if err != nil {
 		return nil, err
 	}
-	asked := report.Request{Template: b.Template, Format: b.Format, Title: b.Title}
-	if b.Format == report.FormatPDF && s.Font != nil {
-		if asked.Font, err = s.Font(); err != nil {
-			return nil, err
-		}
-	}
 	var buf bytes.Buffer
-	if err := report.Write(ctx, &buf, src, asked); err != nil {
+	if err := s.compose(ctx, by, src, b, &buf); err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)
@@ -160,8 +155,10 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 	}
 	title := b.Title
 	if title == "" {
-		title = src.Assessment.Name + ": " + strings.ReplaceAll(b.Template, "_", " ")
+		title = titleOf(src, b.Template)
 	}
+	told := content(b.Template)
+	_, ending := media(b.Template, b.Format)
 	var out api.Report
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		if _, err := store.Assessments.Get(tx, by.OrganizationID, id); err != nil {
@@ -175,14 +172,40 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 		out = api.Report{
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
-			Filename: filename(src.Assessment.Name, b.Template) + report.Extension(b.Format), SizeBytes: blob.Size, SHA256: blob.SHA256,
-			Sources: report.Sources(src, b.Template), Draft: report.Draft(src, b.Template), CreatedBy: by.Actor.Name,
+			Filename: filename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
+			Sources: sourcesOf(src, told), Draft: report.Draft(src, told), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
 			audit.Tell(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
 				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
 	})
 	return &out, err
+}
+
+// compose writes a report's file.
+func (s *Service) compose(ctx context.Context, by api.Caller, src *report.Source, b api.ReportBody, w io.Writer) error {
+	if b.Template == auditPackage {
+		return s.pack(ctx, by, src, b, w)
+	}
+	asked, err := s.request(b)
+	if err != nil {
+		return err
+	}
+	return report.Write(ctx, w, src, asked)
+}
+
+// request is how a report is asked for, with the font for PDF.
+func (s *Service) request(b api.ReportBody) (r report.Request, err error) {
+	r = report.Request{Template: b.Template, Format: b.Format, Title: b.Title}
+	if b.Format == report.FormatPDF && s.Font != nil {
+		r.Font, err = s.Font()
+	}
+	return r, err
+}
+
+// titleOf is the title of a report that was given none.
+func titleOf(src *report.Source, template string) string {
+	return src.Assessment.Name + ": " + strings.ReplaceAll(template, "_", " ")
 }
 
 // filename is a name that any file system takes.
@@ -237,11 +260,12 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInp
 	if err != nil {
 		return nil, err
 	}
-	content, size, err := s.DB.Blobs().Open(r.SHA256)
+	file, size, err := s.DB.Blobs().Open(r.SHA256)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", r.Filename, err)
 	}
-	return &api.File{Filename: r.Filename, ContentType: report.ContentType(r.Format), Size: size, SHA256: r.SHA256, Content: content}, nil
+	contentType, _ := media(r.Template, r.Format)
+	return &api.File{Filename: r.Filename, ContentType: contentType, Size: size, SHA256: r.SHA256, Content: file}, nil
 }
 
 // Render is the report as HTML: as it was written, or where it was written in
@@ -251,7 +275,7 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 	if err != nil {
 		return nil, err
 	}
-	if r.Format == "html" {
+	if r.Format == "html" && r.Template != auditPackage {
 		return s.Download(ctx, by, in)
 	}
 	src, err := s.source(ctx, by, r.AssessmentID)
@@ -259,18 +283,18 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		return nil, err
 	}
 	var buf bytes.Buffer
-	if err := report.Write(ctx, &buf, src, report.Request{Template: report.Readable(r.Template), Format: "html", Title: r.Title}); err != nil {
+	if err := report.Write(ctx, &buf, src, report.Request{Template: report.Readable(content(r.Template)), Format: "html", Title: r.Title}); err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)
 	if err != nil {
 		return nil, err
 	}
-	content, size, err := s.DB.Blobs().Open(blob.SHA256)
+	file, size, err := s.DB.Blobs().Open(blob.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	return &api.File{Filename: r.Filename + ".html", ContentType: report.ContentType("html"), Size: size, SHA256: blob.SHA256, Content: content}, nil
+	return &api.File{Filename: r.Filename + ".html", ContentType: report.ContentType("html"), Size: size, SHA256: blob.SHA256, Content: file}, nil
 }
 
 // topFindings is how many findings an executive summary names.
