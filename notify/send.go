@@ -31,12 +31,12 @@ const (
 )
 
 const (
-	consumer  = "webhooks" // of the outbox
-	batch     = 200        // events that are spread in one transaction
-	lanes     = 8          // webhooks that are sent to at once
-	ofALane   = 20         // deliveries of one webhook in a round
-	pauseFrom = 10         // failed deliveries in a row
-	lookEvery = time.Second
+	consumer  = "webhooks"      // of the outbox
+	batch     = 200             // events that are spread in one transaction
+	lanes     = 8               // webhooks that are sent to at once
+	ofALane   = 20              // deliveries of one webhook in a round
+	pauseFrom = 10              // failed deliveries in a row
+	lookEvery = 2 * time.Second // for retries; what is new is seen at once
 	keptFor   = 30 * 24 * time.Hour
 )
 
