@@ -96,14 +96,6 @@ func (x *docx) link(to, text, style string) {
 	x.put(`</w:hyperlink>`)
 }
 
-// badgeInks are the colours of badges, ink and paper; each has its word beside it.
-var badgeInks = map[string][2]string{
-	"implemented": {"1D6F42", "E4F3EA"}, "approved": {"1D6F42", "E4F3EA"},
-	"partly": {"7A4B00", "FDF1D8"}, "planned": {"7A4B00", "FDF1D8"}, "medium": {"7A4B00", "FDF1D8"}, "not-evidenced": {"7A4B00", "FDF1D8"},
-	"missing": {"9B1C1C", "FCE8E6"}, "critical": {"9B1C1C", "FCE8E6"}, "high": {"9B1C1C", "FCE8E6"}, "draft": {"9B1C1C", "FCE8E6"},
-	"not-assessed": {"55606D", "F4F6F8"}, "excluded": {"55606D", "F4F6F8"}, "unmapped": {"55606D", "F4F6F8"}, "informational": {"55606D", "F4F6F8"},
-}
-
 // run is text of one kind, its line ends as breaks.
 func (x *docx) run(s span) {
 	if s.Text == "" {
@@ -122,11 +114,8 @@ func (x *docx) run(s span) {
 		x.put(`<w:b/><w:bCs/>`)
 	}
 	if s.Badge != "" {
-		fill, known := badgeInks[s.Badge]
-		if !known {
-			fill = [2]string{"274690", "E7EDFA"}
-		}
-		x.put(`<w:color w:val="`, fill[0], `"/><w:shd w:val="clear" w:color="auto" w:fill="`, fill[1], `"/>`)
+		ink, ground := badgeColors(s.Badge)
+		x.put(`<w:color w:val="`, ink.hex(), `"/><w:shd w:val="clear" w:color="auto" w:fill="`, ground.hex(), `"/>`)
 	}
 	if rightToLeft(s.Text) {
 		x.put(`<w:rtl/>`)

@@ -75,6 +75,9 @@ type decor struct {
 
 type rgb struct{ r, g, b int }
 
+// hex is a colour as Word writes it.
+func (c rgb) hex() string { return fmt.Sprintf("%02X%02X%02X", c.r, c.g, c.b) }
+
 var (
 	pdfInk    = rgb{0x1c, 0x25, 0x30}
 	pdfSoft   = rgb{0x55, 0x60, 0x6d}

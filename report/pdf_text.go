@@ -228,7 +228,6 @@ func (p *pdf) put(w *word, look style, from string, r rune, ref, badge string) {
 	if f == nil {
 		return
 	}
-	size := utf8.RuneLen(r)
 	look.face = f
 	n := len(w.runs)
 	if n == 0 || w.runs[n-1].style != look || w.runs[n-1].ref != ref || w.runs[n-1].badge != badge {
@@ -238,8 +237,8 @@ func (p *pdf) put(w *word, look style, from string, r rune, ref, badge string) {
 	a := max(f.advance(r), 0) * look.size
 	last := &w.runs[n-1]
 	// As long as the text is the source's, it is a part of it and not a copy.
-	if end := len(last.text) + size; len(last.source) >= end && len(last.source)-len(last.text) == len(from) && last.source[end-size:end] == from[:min(size, len(from))] && strings.HasPrefix(from, string(r)) {
-		last.text = last.source[:end]
+	if rest := last.source[min(len(last.text), len(last.source)):]; strings.HasPrefix(rest, string(r)) {
+		last.text = last.source[:len(last.text)+utf8.RuneLen(r)]
 	} else {
 		last.text += string(r)
 		last.source = ""
@@ -301,14 +300,7 @@ func (l *line) add(w word, space, pad float64) {
 			gap = space
 		}
 		n := len(l.runs)
-		if n > 0 && pad == 0 && l.runs[n-1].style == r.style && l.runs[n-1].ref == r.ref && l.runs[n-1].badge == "" && r.badge == "" {
-			last := &l.runs[n-1]
-			last.text += strings.Repeat(" ", blanksIn(gap, r.style)) + r.text
-			last.width += gap + r.width
-			l.width += gap + r.width
-			continue
-		}
-		if n > 0 && l.runs[n-1].badge != "" && r.badge == l.runs[n-1].badge {
+		if n > 0 && r.follows(l.runs[n-1]) {
 			last := &l.runs[n-1]
 			last.text += strings.Repeat(" ", blanksIn(gap, r.style)) + r.text
 			last.width += gap + r.width
@@ -323,6 +315,12 @@ func (l *line) add(w word, space, pad float64) {
 		l.runs = append(l.runs, r)
 		l.width += gap + r.width
 	}
+}
+
+// follows tells whether a run goes on with the one before it on a line: in the same badge,
+// or without one in the same style and link.
+func (r run) follows(last run) bool {
+	return r.badge == last.badge && (r.badge != "" || r.style == last.style && r.ref == last.ref)
 }
 
 func blanksIn(gap float64, st style) int {
