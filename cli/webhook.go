@@ -39,7 +39,7 @@ func (a *app) webhookList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, w := range all.Data {
-					rows = append(rows, []string{w.URL, onOff(w.Enabled), eventNames(w.Events), w.Description, w.ID})
+					rows = append(rows, []string{w.URL, yes(w.Enabled), eventNames(w.Events), w.Description, w.ID})
 				}
 				p.Table([]print.Column{{Title: "url"}, {Title: "enabled", Keep: true}, {Title: "events"}, {Title: "description", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no webhook yet; `%s` makes one.", a.command("webhook create URL"))
@@ -53,13 +53,6 @@ func eventNames(events []string) string {
 		return "all"
 	}
 	return strings.Join(events, ", ")
-}
-
-func onOff(on bool) string {
-	if on {
-		return "yes"
-	}
-	return "no"
 }
 
 func (a *app) printSecret(w *api.NewWebhook, words string) error {
@@ -124,7 +117,7 @@ func (a *app) webhookUpdate() *cobra.Command {
 				return err
 			}
 			return a.out.Print(w, func(p *print.Page) {
-				p.Fields(print.Field{Name: "url", Value: w.URL}, print.Field{Name: "enabled", Value: onOff(w.Enabled)}, print.Field{Name: "events", Value: eventNames(w.Events)})
+				p.Fields(print.Field{Name: "url", Value: w.URL}, print.Field{Name: "enabled", Value: yes(w.Enabled)}, print.Field{Name: "events", Value: eventNames(w.Events)})
 			})
 		},
 	}

@@ -14,10 +14,10 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -292,34 +292,28 @@ func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.Delivery
 		if err != nil {
 			return err
 		}
-		if d, err = store.Deliveries.Get(tx, by.OrganizationID, in.DeliveryID); err != nil || d.WebhookID != w.ID {
-			return store.Missing(orMissing(err), "delivery", in.DeliveryID)
+		if d, err = store.Deliveries.Get(tx, by.OrganizationID, in.DeliveryID); err == nil && d.WebhookID != w.ID {
+			err = store.ErrNotFound
 		}
-		if d.Status == pending || d.Status == retrying {
-			now := tx.Now()
-			d.NextAttemptAt = &now
-		} else {
-			now := tx.Now()
-			d.Status, d.NextAttemptAt, d.Tries = pending, &now, 0
+		if err != nil {
+			return store.Missing(err, "delivery", in.DeliveryID)
 		}
-		d.UpdatedAt = tx.Now()
+		if d.Status != pending && d.Status != retrying {
+			d.Status, d.Tries = pending, 0
+		}
+		now := tx.Now()
+		d.NextAttemptAt, d.UpdatedAt = &now, now
 		return errors.Join(store.Deliveries.Update(tx, by.OrganizationID, &d), note(tx, by, "webhook.redelivered", &w))
 	})
 	return &d.Delivery, err
 }
 
-func orMissing(err error) error {
-	if err == nil {
-		return store.ErrNotFound
-	}
-	return err
-}
-
 func hostOf(address string) string {
-	_, rest, _ := strings.Cut(address, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	host, _, _ = strings.Cut(host, "?")
-	return host
+	u, err := url.Parse(address)
+	if err != nil {
+		return "" // none is kept that was not parsed before
+	}
+	return u.Host
 }
 
-var errSealed = fmt.Errorf("its secret can't be opened with this installation's key; rotate it")
+var errSealed = errors.New("its secret can't be opened with this installation's key; rotate it")

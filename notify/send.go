@@ -12,6 +12,7 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -141,7 +142,7 @@ func (s *Service) spread(ctx context.Context) (more bool, err error) {
 }
 
 func (s *Service) spreadOne(tx *store.Tx, e *store.Event, hooks map[string][]store.Webhook) error {
-	if e.OrganizationID == "" || !known(e.Topic) {
+	if e.OrganizationID == "" || !slices.Contains(Events, e.Topic) {
 		return nil
 	}
 	all, seen := hooks[e.OrganizationID]
@@ -174,15 +175,6 @@ func (s *Service) spreadOne(tx *store.Tx, e *store.Event, hooks map[string][]sto
 		}
 	}
 	return nil
-}
-
-func known(topic string) bool {
-	for _, e := range Events {
-		if e == topic {
-			return true
-		}
-	}
-	return false
 }
 
 // lane is a webhook with what is due for it, oldest first.
