@@ -91,6 +91,9 @@ type Options struct {
 	// StateDir keeps which assessment was used last, and which files the program wrote.
 	// Empty where there is none: then nothing is remembered.
 	StateDir string
+	// CacheDir keeps what can be made again; empty where there is none. Build tells this
+	// program from another of the same version.
+	CacheDir, Build string
 	// Example is the evidence that the demo assesses.
 	Example fs.FS
 }

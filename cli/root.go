@@ -35,7 +35,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	addSettings(root)
 	root.AddGroup(&cobra.Group{ID: "job", Title: "The job:"}, &cobra.Group{ID: "part", Title: "Its parts:"}, &cobra.Group{ID: "team", Title: "Servers and people:"}, &cobra.Group{ID: "more", Title: "More:"})
 	for id, cmds := range map[string][]*cobra.Command{
-		"job":  {a.demo(), a.assess(), a.document(), a.search(), a.report_()},
+		"job":  {a.demo(), a.assess(), a.check(), a.document(), a.search(), a.report_()},
 		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval(), a.comment(), a.workflow(), a.analyze(), a.agentCommand()},
 		"team": {a.login(), a.logout(), a.useCommand(), a.contextCommand(), a.whoami(), a.passwordCommand(), a.organization(), a.member(), a.key(), a.webhook(), a.user()},
 		"more": {a.catalog(), a.ownFramework(), a.ownControl(), a.artifact(), a.audit(), a.verify(), a.daemon(), a.mcpCommand(), a.modelCommand(), a.knowledge(), a.eval(), a.raw(), a.version(), a.completion()},
@@ -100,7 +100,7 @@ func (a *app) explain(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+wrapped+" "))
 	page := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 && cmd.Name() != "api" {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 && cmd.Name() != "api" && cmd.Name() != "check" {
 			a.misled = unknown(cmd, words[0])
 			return
 		}

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -58,8 +59,24 @@ func run() int {
 		Version:       programVersion(),
 		Clock:         time.Now,
 		StateDir:      stateDir(),
+		CacheDir:      cacheDir(),
+		Build:         build(),
 		Example:       harbor.Evidence(),
 	})
+}
+
+// build tells this program from another of the same version: what one found is not taken
+// for what the other would find.
+func build() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
 func programVersion() string {

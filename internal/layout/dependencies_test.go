@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// permissive licences ask for no more than their notice.
-var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT AND Apache-2.0"}
+// permissive licences ask for no more than their notice; the Unlicense not even for that.
+var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT AND Apache-2.0", "Unlicense"}
 
 // tagged modules ask for more than that, and are in a program only where who builds it asks
 // for them by a tag.
@@ -94,6 +94,8 @@ func licenceOf(dir string) string {
 		return "Apache-2.0"
 	case strings.Contains(text, "Permission to use, copy, modify, and/or distribute"):
 		return "ISC"
+	case strings.Contains(text, "This is free and unencumbered software released into the public domain."):
+		return "Unlicense"
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ import (
 const picture = `
 cmd/service       → lower
 
-cli               → engine/client report/sheet engine/api
+cli               → engine/client check report/sheet engine/api
 tui               → engine/client engine/api
 daemon            → engine identity replay engine/api
 
@@ -37,6 +37,7 @@ report/sheet      → engine/api
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api
+check             → analyst catalog/oscal engine/api
 analyst           → engine/api
 analysis          → engine/api
 model             → engine/api
@@ -173,13 +174,14 @@ var homes = map[string][]string{
 	"github.com/charmbracelet":              {"tui", "cli"},
 	"github.com/danielgtaylor/huma/v2":      {"daemon"},
 	"github.com/go-chi/chi/v5":              {"daemon"},
-	"github.com/defenseunicorns/go-oscal":   {"catalog/oscal", "report"},
+	"github.com/defenseunicorns/go-oscal":   {"catalog/oscal", "check", "report"},
 	"github.com/itchyny/gojq":               {"cli"},
 	"github.com/jackc/pgx/v5":               {"store/postgres"},
 	"github.com/klippa-app/go-pdfium":       {"evidence/parse"},
 	"github.com/jhillyerd/enmime/v2":        {"evidence/parse"},
 	"github.com/minio/minio-go/v7":          {"store"},
 	"github.com/ollama/ollama":              {"model", "evidence/remote"},
+	"github.com/owenrumney/go-sarif/v3":     {"check"},
 	"github.com/philippgille/chromem-go":    {"evidence/search"},
 	"github.com/prometheus/client_golang":   {"daemon", "cmd/service"},
 	"github.com/santhosh-tekuri/jsonschema": {"catalog/structured", "catalog/oscal", "daemon", "agent"},
