@@ -298,19 +298,23 @@ func (j *judge) gaps() {
 		return Passed
 	}
 	if p.FailOn != "" && j.Facts.Analysed {
-		bar := string(p.FailOn)
-		if p.FailOn != api.SeverityCritical {
-			bar += " or worse"
-		}
-		j.rule(ruleGap, "", verdict(failed), "%s not waived, %s", count(failed, "gap", "gaps"), bar)
+		j.rule(ruleGap, "", verdict(failed), "%s not waived, %s", count(failed, "gap", "gaps"), barWords(p.FailOn))
 	}
 	if p.FailOnNew != "" && j.Facts.Analysed {
 		bar := ""
 		if p.FailOnNew != api.SeverityInformational {
-			bar = ", " + string(p.FailOnNew) + " or worse"
+			bar = ", " + barWords(p.FailOnNew)
 		}
 		j.rule(ruleNewGap, "", verdict(fresh), "%s new or worse than in the baseline%s", count(fresh, "gap", "gaps"), bar)
 	}
+}
+
+// barWords are a severity and what is worse.
+func barWords(s api.Severity) string {
+	if s == api.SeverityCritical {
+		return string(s)
+	}
+	return string(s) + " or worse"
 }
 
 // bars are the figures that are asked for.

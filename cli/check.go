@@ -127,8 +127,8 @@ func (a *app) policyOf(cmd *cobra.Command, args []string, named string) (*check.
 			if p, err = check.ParsePolicy(data, path); err != nil {
 				return nil, err
 			}
-		case named == "" && noSuchFile(err):
-			continue
+		case named == "" && !there(path):
+			continue // and whether the folder can be read is told when it is
 		default:
 			return nil, stopped("the policy %s can't be read: %w", path, reason(err))
 		}
@@ -148,6 +148,11 @@ func (a *app) policyOf(cmd *cobra.Command, args []string, named string) (*check.
 		}
 	}
 	return p, nil
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // noSuchFile tells that there is nothing at a path, or a path that can't be.
