@@ -153,6 +153,14 @@ func TestWaivers(t *testing.T) {
 	if r.Verdict != Fail || ruling(r, ruleUnused, "") != Warned {
 		t.Errorf("an unused waiver: %+v", r.Rules)
 	}
+	in := input(t, facts(), "min-coverage=1", "waivers=w.yaml")
+	in.Waivers = []Waiver{{Control: "IAC-17", Expiry: "2020-01-01"}, {Control: "BCD-11", Expiry: "2999-01-01"}}
+	if err := in.Facts.Narrow(nil, []string{"END"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := must[*Result](t)(Judge(in)); ruling(r, ruleExpired, "") != Passed || ruling(r, ruleUnused, "") != "" {
+		t.Errorf("waivers of what is not looked at: %+v", r.Rules)
+	}
 	at := slices.IndexFunc(r.Issues, func(i Issue) bool { return i.Rule == ruleUnused })
 	if one := r.Issues[at]; !strings.Contains(one.Message, `did you mean "IAC-06"`) || one.Place.Path != "w.yaml" || one.Place.Line != 2 {
 		t.Errorf("%+v", one)
@@ -168,6 +176,15 @@ func TestThresholdIsARatchet(t *testing.T) {
 	in.Facts.Findings = append(in.Facts.Findings, Finding{Control: "NEW-01", Severity: api.SeverityLow})
 	if r := must[*Result](t)(Judge(in)); r.Verdict != Fail || ruling(r, ruleThreshold, "low") != Failed || ruling(r, ruleThreshold, "coverage") != Passed {
 		t.Errorf("one gap more: %+v", r.Rules)
+	}
+	in.Facts = facts()
+	for i := range in.Facts.Findings {
+		if f := &in.Facts.Findings[i]; f.Severity == api.SeverityCritical {
+			f.Severity = api.SeverityHigh
+		}
+	}
+	if r := must[*Result](t)(Judge(in)); r.Verdict != Pass {
+		t.Errorf("a gap that is less severe: %+v", r.Rules)
 	}
 	for i := range in.Facts.Controls {
 		in.Facts.Controls[i].Status, in.Facts.Controls[i].Level = api.NotEvidenced, nil

@@ -29,6 +29,9 @@ type Facts struct {
 	Findings  []Finding  `json:"findings"`
 	Documents []Document `json:"documents"`
 	Approvals []Approval `json:"approvals"`
+
+	// outside are the controls, in capitals, that the facts were narrowed away from.
+	outside map[string]bool
 }
 
 // Subject is what was checked: a folder of evidence, or an assessment.
@@ -266,7 +269,11 @@ func (f *Facts) Narrow(frameworks, domains []string) error {
 		// A gap that people added under a code of their own belongs to no framework, and to each.
 		return len(frameworks) == 0 || len(of) == 0 || slices.ContainsFunc(of, func(c string) bool { return slices.Contains(frameworks, c) })
 	}
-	f.Controls = slices.DeleteFunc(f.Controls, func(c Control) bool { return !keep(c.Domain, c.Frameworks) })
+	f.outside = map[string]bool{}
+	f.Controls = slices.DeleteFunc(f.Controls, func(c Control) bool {
+		f.outside[strings.ToUpper(c.Code)] = !keep(c.Domain, c.Frameworks)
+		return !keep(c.Domain, c.Frameworks)
+	})
 	f.Findings = slices.DeleteFunc(f.Findings, func(c Finding) bool { return !keep(c.Domain, c.Frameworks) })
 	if len(frameworks) > 0 {
 		f.Frameworks = slices.Compact(slices.Sorted(slices.Values(frameworks)))

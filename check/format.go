@@ -187,7 +187,7 @@ func (r *Result) coverageWords() string {
 	if r.Figures.Coverage == nil {
 		return "not known"
 	}
-	return number(*r.Figures.Coverage) + " %"
+	return number(*r.Figures.Coverage) + " %: " + r.Figures.Formula
 }
 
 func (r *Result) maturityWords() string {

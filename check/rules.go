@@ -55,7 +55,7 @@ var Rules = []Rule{
 		"Only a person approves, and an approval binds exactly what it was given for: a change voids it.",
 		"Submit it, and have an owner or admin of the organization approve it. A folder has no approvals: check the assessment instead."},
 	{ruleThreshold, "A figure got worse", "threshold",
-		"The threshold file holds coverage, maturity and the number of gaps of each severity that nobody waived. Each may get better, none worse.",
+		"The threshold file holds coverage, maturity and the number of gaps of each severity or worse that nobody waived. Each may get better, none worse.",
 		"Undo what made it worse; or write the file anew with --write-threshold and have somebody look at it. After an improvement, write it anew to keep that."},
 	{ruleExpired, "A waiver has expired", "waivers",
 		"Its last day has passed, so nobody answers for the gap any more. This fails whether or not the gap is still there, so that the file stays true.",

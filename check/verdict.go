@@ -349,8 +349,11 @@ func (j *judge) bars() {
 	}
 	figure("coverage", "coverage", t.Coverage, f.Coverage)
 	figure("maturity", "mean maturity", t.Maturity, f.Maturity)
+	// Counted with what is worse: a critical gap that becomes a high one is no step back.
+	is, was := 0, 0
 	for _, s := range api.Severities {
-		j.both(ruleThreshold, string(s), f.Open[s] <= t.Gaps[s], "gaps of severity %s that nobody waived: %d; they were %d", s, f.Open[s], t.Gaps[s])
+		is, was = is+f.Open[s], was+t.Gaps[s]
+		j.both(ruleThreshold, string(s), is <= was, "gaps not waived, %s: %d; they were %d", barWords(s), is, was)
 	}
 }
 
@@ -414,6 +417,9 @@ func (j *judge) judgeWaivers() {
 	expired, unused := 0, 0
 	for i := range j.Waivers {
 		w := &j.Waivers[i]
+		if j.Facts.outside[w.Control] {
+			continue // this check does not look there
+		}
 		place := Place{Path: safe(w.file), Line: w.line, End: w.line}
 		switch {
 		case w.expired(j.Today):
