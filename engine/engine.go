@@ -37,6 +37,8 @@ type Options struct {
 	Version string
 	// CacheDir is where compiled document readers are kept between starts; empty: nowhere.
 	CacheDir string
+	// Build tells this program from others; empty: nothing that it learned is kept for other data folders.
+	Build string
 	// Embedder is a model elsewhere that embeds beside the built-in embedder; nil: none.
 	Embedder embed.Embedder
 	// OCR recognises the text of pictures; nil: they can't be read.
@@ -103,7 +105,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	var err error
-	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, OCR: o.OCR, Outside: o.Embedder, Categorize: analyst.Category,
+	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Outside: o.Embedder, Categorize: analyst.Category,
 		// Deliverables are above evidence: what becomes of their lines comes in from here.
 		Changed: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
 			return e.Assessments.EvidenceChanged(tx, by, assessment, filename, passages)

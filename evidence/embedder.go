@@ -143,15 +143,11 @@ func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Mod
 		s.embedders.tell(api.EmbedderTraining{SCFVersionID: version, Label: snap.Version().Label, Progress: 100 * done / max(total, 1)})
 	}
 	progress(0, 1)
-	model, err := embed.Train(ctx, corpus(snap.Source()), embed.Options{Progress: progress})
+	model, data, err := s.learn(ctx, snap, progress)
 	if err != nil {
 		return nil, err
 	}
 	s.log.Info("trained the embedder", "catalog", snap.Version().Label, "embedder", model.Name(), "took", s.clock().Sub(began))
-	data, err := model.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
 	blob, err := s.db.Blobs().Put(ctx, bytes.NewReader(data), maxModel)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ package evidence
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/scf-service/service/catalog/shelf"
@@ -27,6 +28,9 @@ type Options struct {
 	Clock   func() time.Time
 	// CacheDir is where compiled readers are kept between starts; empty: nowhere.
 	CacheDir string
+	// Build tells this program from others. With it, what was learned of the starter catalog
+	// is kept in CacheDir for other data folders; empty: it is not.
+	Build string
 	// OCR recognises the text of pictures; nil: they can't be read.
 	OCR parse.OCR
 	// Workers is how many documents are read at once; 2 where zero.
@@ -52,6 +56,8 @@ type Service struct {
 	categorize func(filename, title, text string) string
 	changed    func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
 	workers    int
+	// learned is the folder of what was learned of the starter catalog, by build; empty: nowhere.
+	learned, build string
 
 	indexes   indexes
 	embedders embedders
@@ -71,6 +77,9 @@ func New(o Options) (*Service, error) {
 	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, clock: o.Clock, reader: reader, categorize: o.Categorize, changed: o.Changed, workers: o.Workers,
 		outside: newOutside(o.Outside, o.OutsideRetry)}
 	s.indexes.of = map[string]*assessmentIndex{}
+	if o.CacheDir != "" && o.Build != "" {
+		s.learned, s.build = filepath.Join(o.CacheDir, "learned"), o.Build
+	}
 	s.embedders.init()
 	s.queue.init()
 	return s, nil

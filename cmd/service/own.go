@@ -61,7 +61,7 @@ func openOwn(ctx context.Context, dir, socket string, log *slog.Logger, elsewher
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), OCR: eye, Embedder: chosen, SealKey: secretKey(dir), WebhookNetworks: networks, ReportFont: reportFont, Model: mind, LocalName: name, LocalEmail: email})
+	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, SealKey: secretKey(dir), WebhookNetworks: networks, ReportFont: reportFont, Model: mind, LocalName: name, LocalEmail: email})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
