@@ -49,6 +49,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	help := a.help()
 	help.GroupID = "more"
 	root.SetHelpCommand(help)
+	a.completions(root)
 	a.explain(root)
 	return root
 }
