@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/viper"
 
 	"github.com/scf-service/service/cli/contexts"
@@ -204,4 +205,10 @@ func collect[T any](ctx context.Context, limit int, cursor string, page func(api
 		}
 		cursor = *l.Pagination.NextCursor
 	}
+}
+
+// Tree is the tree of commands with nothing behind it, for man pages and completion scripts.
+func Tree(version string) *cobra.Command {
+	a := &app{Options: Options{Version: version, Env: func(string) string { return "" }, Stdout: io.Discard, Stderr: io.Discard}}
+	return a.root()
 }

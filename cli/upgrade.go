@@ -163,7 +163,7 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgrade, error
 			u.Provenance = f.URL
 		case strings.Contains(name, "checksums.txt."):
 			u.Signature = f.URL
-		case strings.HasSuffix(name, ".sbom.json") && archiveFor(strings.TrimSuffix(name, ".sbom.json"), runtime.GOOS, runtime.GOARCH):
+		case strings.HasSuffix(name, "_"+runtime.GOOS+"_"+runtime.GOARCH+".cdx.json"):
 			u.SBOM = f.URL
 		}
 	}
