@@ -414,3 +414,30 @@ func TestMetricsThatAreNamedAreExported(t *testing.T) {
 		t.Errorf("only %d metrics are named: the expressions are not read as they should be", named)
 	}
 }
+
+// The two repositories come out as they say, with the command and the formats that the workflows name.
+func TestPolicies(t *testing.T) {
+	if err := exec.CommandContext(t.Context(), program(t), "check", "--help").Run(); err != nil {
+		t.Skip("this program has no `service check` yet")
+	}
+	for repository, want := range map[string]int{"passes": 0, "fails": 1} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("policies", repository))); err != nil {
+			t.Fatal(err)
+		}
+		for _, outputs := range [][]string{{"-o", "github", "-o", "sarif=service.sarif"}, {"-o", "text", "-o", "gitlab=code-quality.json", "-o", "junit=service.xml"}} {
+			cmd := exec.CommandContext(t.Context(), program(t), append([]string{"check", "evidence", "--policy", ".service.yaml"}, outputs...)...)
+			cmd.Dir = dir
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/.home", "TMPDIR=" + dir, "SERVICE_KEYRING=off"}
+			out, _ := cmd.CombinedOutput()
+			if got := cmd.ProcessState.ExitCode(); got != want {
+				t.Errorf("%s: exit code %d, want %d\n%s", repository, got, want, out)
+			}
+		}
+		for _, file := range []string{"service.sarif", "code-quality.json"} {
+			if b, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !json.Valid(b) {
+				t.Errorf("%s: %s is no JSON, %v", repository, file, err)
+			}
+		}
+	}
+}
