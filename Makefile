@@ -1,6 +1,7 @@
 # make test      everything the build server checks; see CONTRIBUTING.md
 # make build     the program, in bin/
-# Each part of the tests is a target of its own: fmt mod vet lint unit race bench fuzz.
+# make release   a release, tried, in dist/
+# Each part of the tests is a target of its own: fmt mod vet cross lint unit race bench fuzz release.
 
 SHELL := /bin/bash
 .NOTPARALLEL:
@@ -8,19 +9,24 @@ SHELL := /bin/bash
 
 PACKAGES  ?= ./...
 FUZZTIME  ?= 5s
+MACHINES  ?= all
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 CACHE     := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/service-tools
 # A linter is of one version and one Go: both are in its name.
 LINTER    := $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
+# The same for the program that makes releases.
+RELEASER  := $(CACHE)/goreleaser-$(shell { cat tools/release.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
 TREE      := $(shell git rev-parse --git-path service-tree-before)
 
-.PHONY: build test setup tools fmt mod vet lint unit race bench fuzz tree-before clean-tree
+.PHONY: build test setup tools fmt mod vet cross lint unit race bench fuzz release tree-before clean-tree
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
 
-test: tree-before setup fmt mod vet lint unit race bench fuzz clean-tree
+# On the build server, of one kind of processor: the others cost as much again.
+test: MACHINES := one
+test: tree-before setup fmt mod vet cross lint unit race bench fuzz release clean-tree
 	@echo; echo "=== all fine"
 
 setup:
@@ -43,11 +49,33 @@ $(LINTER):
 	@tools/section "building the linter, once for this version" "The module proxy must be reachable; then run make lint again." \
 		go build -modfile=tools/go.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-tools: $(LINTER)
+$(RELEASER):
+	@mkdir -p $(CACHE)
+	@tools/section "building what makes releases, once for this version" "The module proxy must be reachable; then run make release again." \
+		env CGO_ENABLED=0 go build -modfile=tools/release.mod -trimpath -ldflags '-s -w' -o $@ github.com/goreleaser/goreleaser/v2
+
+tools: $(LINTER) $(RELEASER)
 
 lint: $(LINTER)
 	@tools/section "lint" "Mend what is named above. An exception is //nolint:rule // reason, on its line." \
 		$(LINTER) run $(PACKAGES)
+
+# The other systems that it is released for: what is theirs alone is compiled and looked at. What
+# is compiled for it, the release takes up: the same flags.
+cross:
+	@for system in windows darwin; do \
+		tools/section "vet for $$system" "Mend what go vet names above; what a system lacks belongs into a file of its own (_unix.go, _other.go)." \
+			env GOOS=$$system CGO_ENABLED=0 GOFLAGS="$$(go env GOFLAGS) -trimpath" go vet $(PACKAGES) || exit 1; \
+	done
+	@tools/section "vet for another processor" "Mend what go vet names above." env GOARCH=arm64 CGO_ENABLED=0 go vet ./evidence/search
+
+# A release as it would be, in dist/: programs and archives of all systems, packages, lists of
+# parts, checksums. MACHINES=one leaves out processors of another kind. What needs an account or a program that is not here is left out, by name.
+release: $(RELEASER)
+	@tools/section "the release's configuration" "Mend goreleaser.yaml." $(RELEASER) check --quiet
+	@tools/section "a release, tried" "Run: make release, and look at what failed above." tools/release $(RELEASER) $(MACHINES)
+	@tools/section "the package, tried" "Run: tools/try-package dist/*_amd64.deb" \
+		bash -c 'deb=$$(ls dist/*_$$(go env GOARCH).deb) && tools/try-package "$$deb"'
 
 unit:
 	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \

@@ -1,7 +1,13 @@
 package analysis
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -16,7 +22,57 @@ func patterns() []*pattern {
 	for _, f := range append(slices.Clone(riskFactors), riskDampers...) {
 		out = append(out, f.what)
 	}
+	for _, p := range out {
+		p.ready()
+	}
 	return out
+}
+
+// Patterns are compiled when first used, so that nothing but this finds one that can't be.
+func TestEveryExpressionCompiles(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, file := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(node ast.Node) bool {
+			call, ok := node.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			if name, ok := call.Fun.(*ast.Ident); ok && (name.Name == "re" || name.Name == "compile") {
+				if text, ok := literalOf(call.Args[0]); ok {
+					n++
+					if _, err := regexp.Compile(text); err != nil {
+						t.Errorf("%s: %v", file, err)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if n < 150 {
+		t.Errorf("only %d expressions were looked at", n)
+	}
+}
+
+// literalOf is the text of a literal, or of several put together.
+func literalOf(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil
+	case *ast.BinaryExpr:
+		a, ok := literalOf(e.X)
+		b, ok2 := literalOf(e.Y)
+		return a + b, ok && ok2
+	}
+	return "", false
 }
 
 // A pattern finds what its expression finds; looking for a word first changes nothing.

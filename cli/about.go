@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"context"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 )
 
 func (a *app) version() *cobra.Command {
@@ -49,66 +45,4 @@ looks for completions.`,
 			return oneOf("shell", args[0], []string{"bash", "zsh", "fish", "powershell"})
 		},
 	}
-}
-
-// completeWithin bounds how long the Tab key may wait.
-const completeWithin = 2 * time.Second
-
-// completer completes an argument or flag from what the engine knows; errors complete nothing.
-func (a *app) completer(list func(ctx context.Context, prefix string) ([]string, error)) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
-		defer cancel()
-		if a.configure(cmd) != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		words, err := list(ctx, prefix)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-func (a *app) completeControls() cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Control], error) {
-			return call(ctx, a, api.ListControls, &api.ControlsInput{Paging: p})
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range l.Data {
-			out = append(out, cobra.CompletionWithDesc(c.Code, print.Line(c.Title)))
-		}
-		return out, nil
-	})
-}
-
-func (a *app) completeFrameworks() cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
-			return call(ctx, a, api.ListFrameworks, &api.FrameworksInput{Paging: p})
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range l.Data {
-			out = append(out, cobra.CompletionWithDesc(f.Code, print.Line(f.Name)))
-		}
-		return out, nil
-	})
-}
-
-func (a *app) completeAssessments() cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := call(ctx, a, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}})
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range l.Data {
-			out = append(out, cobra.CompletionWithDesc(one.ID, print.Line(one.Name)))
-		}
-		return out, nil
-	})
 }

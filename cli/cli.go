@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/viper"
 
 	"github.com/scf-service/service/cli/contexts"
@@ -80,6 +81,13 @@ type Options struct {
 	PullModel   func(ctx context.Context, data, model, server string, told func(doing string, done, total int64)) (*ModelStatus, error)
 	ModelStatus func(ctx context.Context, data string) (*ModelStatus, error)
 
+	// Places tells where things are on this machine, for a data folder (empty: the usual one).
+	Places func(data string) Places
+	// Examine looks at this machine, for `doctor`; nil where the build can't.
+	Examine func(ctx context.Context, o ExamineOptions) []Finding
+	// Releases reads what a releases address answers; URL is the one this build was made with.
+	Releases Releases
+
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Env            func(string) string
@@ -134,8 +142,11 @@ type app struct {
 	stdin *bufio.Reader
 	// context is the one in use; nil on the local data folder or a server named by --server.
 	context *contexts.Context
-	// lost is why there is no telling where to work.
-	lost error
+	// lost is why there is no telling where to work; misread what is wrong with the settings,
+	// for the commands that find that out.
+	lost, misread error
+	// from is where each setting was said.
+	from map[string]origin
 	// kept says, should the run be interrupted now, what stays and how to go on.
 	kept string
 	// misled is an error met where only help was asked for.
@@ -199,4 +210,10 @@ func collect[T any](ctx context.Context, limit int, cursor string, page func(api
 		}
 		cursor = *l.Pagination.NextCursor
 	}
+}
+
+// Tree is the tree of commands with nothing behind it, for man pages and completion scripts.
+func Tree(version string) *cobra.Command {
+	a := &app{Options: Options{Version: version, Env: func(string) string { return "" }, Stdout: io.Discard, Stderr: io.Discard}}
+	return a.root()
 }

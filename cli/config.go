@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -49,6 +50,7 @@ var settings = []setting{
 var unflagged = []struct{ key, usage string }{
 	{"embedder", "ollama/NAME or openai/NAME, beside the built-in one"},
 	{"embedder-url", "where that model listens"},
+	{"releases-url", "where `service upgrade check` asks for the newest release"},
 }
 
 func addSettings(cmd *cobra.Command) {
@@ -75,6 +77,10 @@ const (
 	saidInFlag
 )
 
+// mends is the annotation of commands that find out what is wrong with the settings: they go on
+// where these can't be read.
+const mends = "mends-settings"
+
 // variable is the name of a setting's variable.
 func variable(key string) string {
 	return "SERVICE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
@@ -85,9 +91,13 @@ func (a *app) configure(cmd *cobra.Command) error {
 	v := viper.New()
 	pf := cmd.Root().PersistentFlags()
 	if err := a.readFile(v, pf.Lookup("config").Value.String()); err != nil {
-		return err
+		if cmd.Annotations[mends] == "" {
+			return err
+		}
+		a.misread = err
 	}
 	from := map[string]origin{}
+	a.from = from
 	for _, s := range settings {
 		if v.InConfig(s.key) {
 			from[s.key] = saidInFile
@@ -111,8 +121,12 @@ func (a *app) configure(cmd *cobra.Command) error {
 	a.flags.Target = Target{Server: v.GetString("server"), Data: v.GetString("data"), Organization: v.GetString("org"), Token: v.GetString("token"),
 		CA: v.GetString("ca"), InsecureHTTP: v.GetBool("insecure-http")}
 	for _, s := range unflagged {
+		if v.InConfig(s.key) {
+			from[s.key] = saidInFile
+		}
 		if env := a.Env(variable(s.key)); env != "" {
 			v.Set(s.key, env)
+			from[s.key] = saidInVariable
 		}
 	}
 	a.flags.Embedder, a.flags.EmbedderURL = v.GetString("embedder"), v.GetString("embedder-url")
@@ -121,7 +135,10 @@ func (a *app) configure(cmd *cobra.Command) error {
 	a.progress.Quiet = a.flags.quiet
 	a.out.Format = v.GetString("output")
 	if err := print.CheckFormat(a.out.Format); err != nil {
-		return usage("%w", err)
+		if cmd.Annotations[mends] == "" || from["output"] == saidInFlag {
+			return usage("%w", err)
+		}
+		a.misread, a.out.Format = errors.Join(a.misread, usage("%w", err)), ""
 	}
 	if expr := v.GetString("jq"); expr != "" {
 		code, err := print.CompileQuery(expr)
@@ -147,21 +164,13 @@ func aboutThisMachine(cmd *cobra.Command) bool {
 }
 
 // readFile reads the configuration file; one that was not named may be missing.
-func (a *app) readFile(v *viper.Viper, named string) error {
-	path := named
+func (a *app) readFile(v *viper.Viper, flag string) error {
+	path, named := a.configFile(flag)
 	if path == "" {
-		path = a.Env("SERVICE_CONFIG")
-		named = path
-	}
-	if path == "" {
-		dir := a.configDir()
-		if dir == "" {
-			return nil
-		}
-		path = filepath.Join(dir, "config.yaml")
+		return nil
 	}
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) && named == "" {
+	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}
 	if err != nil {
@@ -189,6 +198,18 @@ func (a *app) readFile(v *viper.Viper, named string) error {
 		return usage("the configuration file %s has a key %q that means nothing%s", path, key, didYouMean(key, names))
 	}
 	return nil
+}
+
+// configFile is the configuration file, empty where there can be none; and whether the flag or
+// SERVICE_CONFIG named it.
+func (a *app) configFile(flag string) (path string, named bool) {
+	if path = cmp.Or(flag, a.Env("SERVICE_CONFIG")); path != "" {
+		return path, true
+	}
+	if dir := a.configDir(); dir != "" {
+		path = filepath.Join(dir, "config.yaml")
+	}
+	return path, false
 }
 
 // configDir is where the configuration and the contexts are; empty where there is no home.

@@ -73,18 +73,26 @@ const (
 )
 
 // daemonSettings can come from a flag, a variable (tls-cert: SERVICE_TLS_CERT) or the file.
-var daemonSettings = []struct{ key, usage string }{
-	{"listen", "address to listen on: host:port or unix:/path; repeat for several (default " + DefaultListen + ")"},
-	{"tls-cert", "certificate chain, PEM; read again when it changes or on SIGHUP"},
-	{"tls-key", "its private key, PEM"},
-	{"public-url", "where people reach the service, if that is not the address it listens on"},
-	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several"},
-	{"trusted-proxy", "network of a proxy whose X-Forwarded-* headers count, as 10.0.0.0/8; repeat for several"},
-	{"rate-limit", "requests a credential may make per minute, CATEGORY=N, 0 for no limit; repeat for several"},
-	{"metrics-listen", "address that serves /metrics to anybody who can reach it"},
-	{"log-format", "text or json (default text)"},
-	{"log-level", "debug, info, warn or error (default info)"},
-	{"shutdown-timeout", "how long requests may take to end when it stops (default 30s)"},
+var daemonSettings = []struct{ key, usage, byDefault string }{
+	{"listen", "address to listen on: host:port or unix:/path; repeat for several", DefaultListen},
+	{"tls-cert", "certificate chain, PEM; read again when it changes or on SIGHUP", ""},
+	{"tls-key", "its private key, PEM", ""},
+	{"public-url", "where people reach the service, if that is not the address it listens on", ""},
+	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
+	{"trusted-proxy", "network of a proxy whose X-Forwarded-* headers count, as 10.0.0.0/8; repeat for several", ""},
+	{"rate-limit", "requests a credential may make per minute, CATEGORY=N, 0 for no limit; repeat for several", ""},
+	{"metrics-listen", "address that serves /metrics to anybody who can reach it", ""},
+	{"log-format", "text or json", "text"},
+	{"log-level", "debug, info, warn or error", "info"},
+	{"shutdown-timeout", "how long requests may take to end when it stops", defaultShutdownTimeout.String()},
+}
+
+// withDefault is the usage of a setting with what it is where nobody says.
+func withDefault(usage, byDefault string) string {
+	if byDefault == "" {
+		return usage
+	}
+	return usage + " (default " + byDefault + ")"
 }
 
 // manyValued are the settings that take several values: in a variable with commas between them.
@@ -111,9 +119,9 @@ Rate limits are of the categories ` + categories() + `.`,
 	f := cmd.Flags()
 	for _, s := range daemonSettings {
 		if manyValued[s.key] {
-			f.StringArray(s.key, nil, s.usage)
+			f.StringArray(s.key, nil, withDefault(s.usage, s.byDefault))
 		} else {
-			f.String(s.key, "", s.usage)
+			f.String(s.key, "", withDefault(s.usage, s.byDefault))
 		}
 	}
 	cmd.AddCommand(a.daemonInit(), a.daemonStatus())
@@ -212,7 +220,7 @@ func (a *app) serveOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 
 // daemonSetting is what flag, variable or file say, in that order.
 func (a *app) daemonSetting(cmd *cobra.Command, key string) []string {
-	if f := cmd.Flags().Lookup(key); f.Changed {
+	if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
 		if !manyValued[key] {
 			return []string{f.Value.String()}
 		}

@@ -283,11 +283,14 @@ type world struct {
 	connect error
 	stdin   string
 	target  Target
+	version string
+	// options changes what the command line is made of.
+	options func(*Options)
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{t: t, fake: newFake(t), env: map[string]string{}, state: filepath.Join(t.TempDir(), "state")}
+	return &world{t: t, fake: newFake(t), env: map[string]string{}, state: filepath.Join(t.TempDir(), "state"), version: "1.2.3"}
 }
 
 type result struct {
@@ -300,7 +303,7 @@ func (w *world) run(args ...string) result { return w.runIn(context.Background()
 func (w *world) runIn(ctx context.Context, args ...string) result {
 	var out, errOut bytes.Buffer
 	var lock sync.Mutex
-	code := Main(ctx, args, Options{
+	o := Options{
 		Connect: func(_ context.Context, target Target) (*client.Client, func() error, error) {
 			w.target = target
 			if w.connect != nil {
@@ -310,8 +313,12 @@ func (w *world) runIn(ctx context.Context, args ...string) result {
 			return c, func() error { return nil }, err
 		},
 		Stdin: strings.NewReader(w.stdin), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return w.env[k] },
-		Width: w.width, Version: "1.2.3", Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }, StateDir: w.state, Example: w.example,
-	})
+		Width: w.width, Version: w.version, Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }, StateDir: w.state, Example: w.example,
+	}
+	if w.options != nil {
+		w.options(&o)
+	}
+	code := Main(ctx, args, o)
 	lock.Lock()
 	defer lock.Unlock()
 	return result{code, out.String(), errOut.String()}

@@ -38,7 +38,7 @@ It works offline on a local data folder, or on a server (service login).`,
 		"job":  {a.demo(), a.assess(), a.check(), a.document(), a.search(), a.report_()},
 		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval(), a.comment(), a.workflow(), a.analyze(), a.agentCommand()},
 		"team": {a.login(), a.logout(), a.useCommand(), a.contextCommand(), a.whoami(), a.passwordCommand(), a.organization(), a.member(), a.key(), a.webhook(), a.user()},
-		"more": {a.catalog(), a.ownFramework(), a.ownControl(), a.artifact(), a.audit(), a.verify(), a.daemon(), a.mcpCommand(), a.modelCommand(), a.knowledge(), a.eval(), a.raw(), a.version(), a.completion()},
+		"more": {a.catalog(), a.ownFramework(), a.ownControl(), a.artifact(), a.audit(), a.verify(), a.daemon(), a.mcpCommand(), a.configCommand(), a.doctor(), a.upgradeCommand(), a.modelCommand(), a.knowledge(), a.eval(), a.raw(), a.version(), a.completion()},
 	} {
 		for _, c := range cmds {
 			c.GroupID = id
@@ -49,6 +49,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	help := a.help()
 	help.GroupID = "more"
 	root.SetHelpCommand(help)
+	a.completions(root)
 	a.explain(root)
 	return root
 }

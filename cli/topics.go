@@ -43,10 +43,37 @@ that --config or SERVICE_CONFIG names. The keys:
 	}
 	b.WriteString("\nThose of `service daemon`:\n\n")
 	for _, s := range daemonSettings {
-		fmt.Fprintf(&b, "%-16s %s\n", s.key, s.usage)
+		fmt.Fprintf(&b, "%-16s %s\n", s.key, withDefault(s.usage, s.byDefault))
 	}
 	b.WriteString("\nAn example:\n\n  server: https://grc.acme.example\n  output: json\n")
 	return b.String()
+}
+
+// variables are what is read besides the settings. A secret is never shown.
+var variables = []struct {
+	name, usage string
+	secret      bool
+}{
+	{"SERVICE_CONFIG", "the configuration file", false},
+	{"SERVICE_KEYRING", "off: keep secrets in a file of your own, not in the system's keyring", false},
+	{"SERVICE_EMBEDDER_KEY", "the key of the embedding model, where it wants one", true},
+	{"SERVICE_MODEL", "the model for analyses, in place of the one of `model use`", false},
+	{"SERVICE_MODEL_SERVER", "where that model listens", false},
+	{"SERVICE_MODEL_TOKEN", "its token, where it wants one", true},
+	{"SERVICE_MODEL_TIMEOUT", "how long it may take for an answer (default 2m)", false},
+	{"SERVICE_OCR", "languages of pictures and scans, as eng+deu; off: don't read them", false},
+	{"SERVICE_REPORT_FONT", "a TrueType font for PDF reports, for characters that their fonts lack", false},
+	{"SERVICE_SECRET_KEY", "32 bytes in base64 that seal the secrets of webhooks (default: in the data folder)", true},
+	{"SERVICE_WEBHOOK_ALLOW", "private networks that webhooks may reach, as 10.0.0.0/8,127.0.0.1", false},
+	{"SERVICE_ADMIN_EMAIL", "the daemon makes this person the first admin, where there is none", false},
+	{"SERVICE_ADMIN_PASSWORD", "their password", true},
+	{"SERVICE_ADMIN_PASSWORD_FILE", "a file that holds it", false},
+	{"SERVICE_LOG", "what is logged on stderr: debug, info, warn or error", false},
+	{"NO_COLOR", "any value: no colours", false},
+	{"XDG_CONFIG_HOME", "where the configuration file and the contexts are", false},
+	{"XDG_DATA_HOME", "where the data folder is", false},
+	{"XDG_STATE_HOME", "where the assessment used last is remembered", false},
+	{"XDG_CACHE_HOME", "where the PDF reader is kept once compiled, and what was learned and checked", false},
 }
 
 func environmentText() string {
@@ -57,26 +84,13 @@ func environmentText() string {
 	for _, s := range unflagged {
 		fmt.Fprintf(&b, "%-27s %s\n", variable(s.key), s.usage)
 	}
-	b.WriteString("SERVICE_EMBEDDER_KEY        the key of that model, where it wants one\n")
 	for _, s := range daemonSettings {
 		fmt.Fprintf(&b, "%-27s as --%s of the daemon\n", variable(s.key), s.key)
 	}
-	b.WriteString(`SERVICE_ADMIN_EMAIL         the daemon makes this person the first admin, where there is none
-SERVICE_ADMIN_PASSWORD      their password
-SERVICE_ADMIN_PASSWORD_FILE a file that holds it
-SERVICE_ORG                 for the daemon: the name of their organization
-SERVICE_CONFIG              the configuration file
-SERVICE_KEYRING             off: keep secrets in a file of your own, not in the system's keyring
-NO_COLOR                    any value: no colours
-XDG_CONFIG_HOME             where the configuration file and the contexts are
-XDG_DATA_HOME               where the data folder is
-XDG_STATE_HOME              where the assessment used last is remembered
-XDG_CACHE_HOME              where the PDF reader is kept once compiled, and what was learned and checked
-SERVICE_REPORT_FONT         a TrueType font for PDF reports, for characters that their fonts lack
-SERVICE_SECRET_KEY          32 bytes in base64 that seal the secrets of webhooks (default: in the data folder)
-SERVICE_WEBHOOK_ALLOW       private networks that webhooks may reach, as 10.0.0.0/8,127.0.0.1
-SERVICE_LOG                 what is logged on stderr: debug, info, warn or error
-`)
+	for _, v := range variables {
+		fmt.Fprintf(&b, "%-27s %s\n", v.name, v.usage)
+	}
+	b.WriteString("SERVICE_ORG                 for the daemon: the name of the first admin's organization\n")
 	return b.String()
 }
 

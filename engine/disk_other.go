@@ -2,5 +2,5 @@
 
 package engine
 
-// diskFree is not known here.
-func diskFree(string) (uint64, bool) { return 0, false }
+// DiskFree is the room left where dir is; it is not known here.
+func DiskFree(string) (uint64, bool) { return 0, false }

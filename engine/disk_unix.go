@@ -4,8 +4,8 @@ package engine
 
 import "syscall"
 
-// diskFree is the room left for this user where dir is, in bytes.
-func diskFree(dir string) (free uint64, known bool) {
+// DiskFree is the room left for this user where dir is, in bytes.
+func DiskFree(dir string) (free uint64, known bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return 0, false

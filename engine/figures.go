@@ -23,6 +23,6 @@ func (e *Engine) Figures() Figures {
 	if info, err := os.Stat(filepath.Join(e.db.Dir(), "service.db")); err == nil {
 		f.StoreBytes = info.Size()
 	}
-	f.DiskFree, f.DiskKnown = diskFree(e.db.Dir())
+	f.DiskFree, f.DiskKnown = DiskFree(e.db.Dir())
 	return f
 }

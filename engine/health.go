@@ -56,8 +56,8 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 	return out, nil
 }
 
-// leastDisk is the room below which the next upload or import may fail.
-const leastDisk = 256 << 20
+// LeastDisk is the room below which the next upload or import may fail.
+const LeastDisk = 256 << 20
 
 // checkDisk sees that there is room, and that the data folder can be written.
 func (e *Engine) checkDisk(f Figures) (string, error) {
@@ -71,7 +71,7 @@ func (e *Engine) checkDisk(f Figures) (string, error) {
 	switch {
 	case !f.DiskKnown:
 		return "can be written", nil
-	case f.DiskFree < leastDisk:
+	case f.DiskFree < LeastDisk:
 		return "", fmt.Errorf("only %s are left; free some space", megabytes(f.DiskFree))
 	}
 	return fmt.Sprintf("%s are left", megabytes(f.DiskFree)), nil

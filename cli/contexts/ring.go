@@ -54,6 +54,15 @@ func SystemRing(env func(string) string) Ring {
 	return nil
 }
 
+// Answers tells whether a keyring does, within a few seconds; an error says why not.
+func Answers(r Ring) error {
+	_, err := within(toKeep, func() (string, error) { return r.Get("whether it answers") })
+	if errors.Is(err, ErrNoSecret) {
+		return nil
+	}
+	return err
+}
+
 type systemRing struct{}
 
 func (systemRing) Set(account, secret string) error {

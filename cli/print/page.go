@@ -59,6 +59,9 @@ func (p *Page) Item(by int, format string, args ...any) {
 // Command prints a command to copy, alone on its line and never wrapped.
 func (p *Page) Command(command string) { p.line("  " + Line(command)) }
 
+// Raw prints a line that scripts read: safe for a terminal, and never wrapped or set in.
+func (p *Page) Raw(line string) { p.line(Line(line)) }
+
 // Blank prints an empty line.
 func (p *Page) Blank() { p.line("") }
 

@@ -88,3 +88,16 @@ func TestFindRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestMissing(t *testing.T) {
+	if got, err := find(t).Missing(context.Background()); err != nil || len(got) > 0 {
+		t.Errorf("of English: %v, %v", got, err)
+	}
+	x, err := Find("eng+xyz_none", os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := x.Missing(context.Background()); err != nil || len(got) != 1 || got[0] != "xyz_none" {
+		t.Errorf("of one that nobody has: %v, %v", got, err)
+	}
+}

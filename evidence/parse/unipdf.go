@@ -17,6 +17,15 @@ import (
 	"github.com/unidoc/unipdf/v3/render"
 )
 
+// PDFReader names what reads PDFs in this build; the error says what it lacks to do so.
+func PDFReader() (string, error) {
+	e, err := startUnipdf(Options{})
+	if err != nil {
+		return "unipdf", err
+	}
+	return "unipdf, with a valid key", e.close()
+}
+
 // startPDF starts the engine that PDFs are read with: who builds with the tag wants unipdf.
 func startPDF(opt Options) (pdfEngine, error) { return startUnipdf(opt) }
 

@@ -17,6 +17,7 @@ import (
 const picture = `
 cmd/service       → lower
 
+packaging         → cli
 cli               → engine/client check report/sheet engine/api
 tui               → engine/client engine/api
 daemon            → engine identity replay engine/api
@@ -185,7 +186,7 @@ var homes = map[string][]string{
 	"github.com/philippgille/chromem-go":    {"evidence/search"},
 	"github.com/prometheus/client_golang":   {"daemon", "cmd/service"},
 	"github.com/santhosh-tekuri/jsonschema": {"catalog/structured", "catalog/oscal", "daemon", "agent"},
-	"github.com/spf13/cobra":                {"cli", "cmd/service"},
+	"github.com/spf13/cobra":                {"cli", "cmd/service", "packaging"},
 	"github.com/spf13/viper":                {"cli", "cmd/service"},
 	"github.com/tetratelabs/wazero":         {"evidence/parse"},
 	"github.com/unidoc/unipdf/v3":           {"evidence/parse"},

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/cli/contexts"
+)
+
+// settingsShown are the settings that `config show` prints, by key.
+func settingsShown(w *world, args ...string) map[string]effective {
+	w.t.Helper()
+	got := w.run(append([]string{"config", "show", "-o", "json"}, args...)...)
+	var out struct{ Data []effective }
+	if err := json.Unmarshal([]byte(got.out), &out); err != nil || got.code != 0 {
+		w.t.Fatalf("%v\n%s%s", err, got.out, got.errOut)
+	}
+	by := map[string]effective{}
+	for _, s := range out.Data {
+		by[s.Key] = s
+	}
+	return by
+}
+
+func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "service", "config.yaml")
+	put(t, file, "org: from-file\nlog-level: debug\nlisten: [\"127.0.0.1:9000\", \":9001\"]\ntoken: service_live_SECRET\nembedder: ollama/x\n")
+	w.env["XDG_CONFIG_HOME"] = dir
+	w.env["SERVICE_SERVER"] = "https://ada:SECRET@env.example"
+	w.env["SERVICE_LOG_FORMAT"] = "json"
+	w.env["SERVICE_SECRET_KEY"] = "SECRET"
+	w.env["NO_COLOR"] = "1"
+	got := settingsShown(w, "--quiet")
+	for key, want := range map[string]effective{
+		"org":                {"org", "from-file", true, "file", file},
+		"server":             {"server", "https://ada:xxxxx@env.example", true, "environment", "SERVICE_SERVER"},
+		"quiet":              {"quiet", "true", true, "flag", "--quiet"},
+		"output":             {"output", "json", true, "flag", "--output"},
+		"token":              {"token", hiddenValue, true, "file", file},
+		"embedder":           {"embedder", "ollama/x", true, "file", file},
+		"log-level":          {"log-level", "debug", true, "file", file},
+		"log-format":         {"log-format", "json", true, "environment", "SERVICE_LOG_FORMAT"},
+		"listen":             {"listen", "127.0.0.1:9000, :9001", true, "file", file},
+		"shutdown-timeout":   {"shutdown-timeout", "30s", false, "default", ""},
+		"ca":                 {"ca", "", false, "default", ""},
+		"SERVICE_SECRET_KEY": {"SERVICE_SECRET_KEY", hiddenValue, true, "environment", "SERVICE_SECRET_KEY"},
+		"NO_COLOR":           {"NO_COLOR", "1", true, "environment", "NO_COLOR"},
+	} {
+		if got[key] != want {
+			t.Errorf("%s: %+v, want %+v", key, got[key], want)
+		}
+	}
+	// Every setting there is, and a variable only where it is set.
+	for _, s := range settings {
+		if _, ok := got[s.key]; !ok {
+			t.Errorf("%s is not shown", s.key)
+		}
+	}
+	for _, s := range daemonSettings {
+		if _, ok := got[s.key]; !ok {
+			t.Errorf("%s is not shown", s.key)
+		}
+	}
+	if _, ok := got["SERVICE_LOG"]; ok {
+		t.Error("a variable that is not set is shown")
+	}
+	if all := settingsShown(w, "--all"); all["SERVICE_LOG"].Origin != "default" {
+		t.Error("--all does not show a variable that is not set")
+	}
+	for _, args := range [][]string{{"config", "show"}, {"config", "show", "--origin"}, {"config", "show", "-o", "csv"}, {"doctor"}} {
+		if got := w.run(args...); strings.Contains(got.out+got.errOut, "SECRET\"") || strings.Contains(got.out+got.errOut, ":SECRET") || strings.Contains(got.out, "live_SECRET") {
+			t.Errorf("%v shows a secret:\n%s%s", args, got.out, got.errOut)
+		}
+	}
+	w.want(w.run("config", "show", "--origin"), 0, "ORIGIN", "SERVICE_SERVER")
+}
+
+func TestConfigShowsTheContextInUse(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.env["XDG_CONFIG_HOME"] = dir
+	put(t, filepath.Join(dir, "service", "config.yaml"), "server: https://file.example\n")
+	put(t, filepath.Join(dir, "service", "contexts.yaml"), "current: acme\ncontexts:\n  - name: acme\n    server: https://grc.acme.example\n    organization_id: "+orgID+"\n    credential: session\n    kept_in: file\n")
+	got := settingsShown(w)
+	for key, want := range map[string]effective{
+		"context": {"context", "acme", true, "context", "acme"},
+		"server":  {"server", "https://grc.acme.example", true, "context", "acme"},
+		"org":     {"org", orgID, true, "context", "acme"},
+		"token":   {"token", hiddenValue, true, "context", "acme"},
+	} {
+		if got[key] != want {
+			t.Errorf("%s: %+v, want %+v", key, got[key], want)
+		}
+	}
+	if got := settingsShown(w, "--server", "https://flag.example")["server"]; got.Value != "https://flag.example" || got.Origin != "flag" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestConfigPathIsToldOfABrokenFileToo(t *testing.T) {
+	w := newWorld(t)
+	w.want(w.run("config", "path"), 3, "set HOME")
+	dir := t.TempDir()
+	w.env["XDG_CONFIG_HOME"] = dir
+	file := filepath.Join(dir, "service", "config.yaml")
+	put(t, file, "sever: x\n")
+	if got := w.run("config", "path"); got.out != file+"\n" || got.code != 0 {
+		t.Errorf("%q, %s", got.out, got.errOut)
+	}
+	w.want(w.run("config", "show"), 2, "a key \"sever\"")
+	w.want(w.run("config", "path", "--all"), 0, "contexts.yaml")
+	w.want(w.run("config", "path", "--config", "x.yaml"), 0, "x.yaml")
+}
+
+type silentRing struct{ err error }
+
+func (r silentRing) Set(string, string) error   { return r.err }
+func (r silentRing) Get(string) (string, error) { return "", r.err }
+func (r silentRing) Delete(string) error        { return r.err }
+
+// found are what `doctor` finds, by part.
+func found(w *world, code int, args ...string) map[string]Finding {
+	w.t.Helper()
+	got := w.run(append([]string{"doctor", "-o", "json"}, args...)...)
+	var d diagnosis
+	if err := json.Unmarshal([]byte(got.out), &d); err != nil || got.code != code {
+		w.t.Fatalf("exit code %d, want %d; %v\n%s%s", got.code, code, err, got.out, got.errOut)
+	}
+	by := map[string]Finding{}
+	for _, f := range d.Findings {
+		by[f.Part] = f
+		if f.State != Fine && f.State != Note && f.Do == "" {
+			w.t.Errorf("%s is %s, and nothing says what to do", f.Part, f.State)
+		}
+	}
+	return by
+}
+
+func TestDoctorOnTheDataFolder(t *testing.T) {
+	w := newWorld(t)
+	w.env["XDG_CONFIG_HOME"] = t.TempDir()
+	data := t.TempDir()
+	var machine []Finding
+	w.options = func(o *Options) {
+		o.Keyring = silentRing{contexts.ErrNoSecret}
+		o.Places = func(string) Places { return Places{Data: data, Database: filepath.Join(data, "service.db")} }
+		o.Examine = func(context.Context, ExamineOptions) []Finding { return machine }
+	}
+	got := found(w, 0)
+	if got["store"].State != Note || got["keyring"].State != Fine || got["configuration"].State != Note {
+		t.Errorf("%+v", got)
+	}
+	if len(w.fake.said) != 0 {
+		t.Errorf("an empty data folder was opened: %v", w.fake.said)
+	}
+	put(t, filepath.Join(data, "service.db"), "")
+	w.fake.on["GET /health/detailed"] = func(rw http.ResponseWriter, _ *http.Request) bool {
+		write(rw, 200, map[string]any{"ok": false, "version": "1.2.3", "checks": []map[string]any{{"name": "store", "ok": true, "detail": "answers"}, {"name": "index", "ok": false, "detail": "3 documents could not be read"}}})
+		return true
+	}
+	if got := found(w, 1); got["index"].State != Failed || got["store"].State != Fine {
+		t.Errorf("%+v", got)
+	}
+	delete(w.fake.on, "GET /health/detailed")
+	w.connect = errRefused
+	if got := found(w, 1); got["store"].State != Failed {
+		t.Errorf("%+v", got)
+	}
+	_ = os.Remove(filepath.Join(data, "service.db"))
+
+	// A warning is no failure, unless --strict.
+	machine = []Finding{{"free disk", Warning, "little", "free some"}}
+	found(w, 0)
+	found(w, 1, "--strict")
+	w.want(w.run("doctor", "-q"), 0, "free disk", "→ free some")
+	if got := w.run("doctor", "-q"); strings.Contains(got.out, "keyring") {
+		t.Errorf("-q shows what is fine:\n%s", got.out)
+	}
+}
+
+func TestDoctorGoesOnWithBrokenSettings(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.env["XDG_CONFIG_HOME"] = dir
+	w.options = func(o *Options) { o.Keyring = silentRing{errRefused} }
+	put(t, filepath.Join(dir, "service", "config.yaml"), "sever: x\n")
+	put(t, filepath.Join(dir, "service", "contexts.yaml"), "contexts: [")
+	got := found(w, 1)
+	if got["configuration"].State != Failed || !strings.Contains(got["configuration"].Detail, `did you mean "server"`) || got["context"].State != Failed || got["keyring"].State != Warning {
+		t.Errorf("%+v", got)
+	}
+	put(t, filepath.Join(dir, "service", "config.yaml"), "output: xml\n")
+	if got := w.run("doctor"); got.code != 1 || !strings.Contains(got.out, "no output format") {
+		t.Errorf("%d\n%s%s", got.code, got.out, got.errOut)
+	}
+	w.want(w.run("doctor", "-o", "xml"), 2, "no output format")
+}
+
+func TestDoctorOnAServer(t *testing.T) {
+	w := newWorld(t)
+	w.env["XDG_CONFIG_HOME"] = t.TempDir()
+	now := time.Unix(1_800_000_000, 0)
+	date := now
+	w.fake.on["GET /health"] = func(rw http.ResponseWriter, _ *http.Request) bool {
+		rw.Header().Set("Date", date.UTC().Format(http.TimeFormat))
+		write(rw, 200, map[string]any{"ok": true})
+		return true
+	}
+	ends := now.Add(72 * time.Hour)
+	actor := "api_key"
+	w.fake.on["GET /users/me"] = func(rw http.ResponseWriter, _ *http.Request) bool {
+		write(rw, 200, map[string]any{"user": map[string]any{"email": "ada@acme.example"}, "actor": map[string]any{"type": actor, "name": "ci"}, "organization": "Acme", "expires_at": ends})
+		return true
+	}
+	w.fake.on["GET /health/detailed"] = func(rw http.ResponseWriter, _ *http.Request) bool {
+		write(rw, 200, map[string]any{"ok": true, "version": "1.2.4", "checks": []map[string]any{{"name": "catalog", "ok": true, "detail": "version x"}}})
+		return true
+	}
+	server := []string{"--server", "https://grc.example"}
+	got := found(w, 0, server...)
+	for part, state := range map[string]Outcome{"server": Fine, "clock": Fine, "certificate": Warning, "credential": Warning, "server: version": Note, "server: catalog": Fine} {
+		if got[part].State != state {
+			t.Errorf("%s: %+v, want %s", part, got[part], state)
+		}
+	}
+	date, ends = now.Add(3*time.Minute), now.Add(365*24*time.Hour)
+	got = found(w, 0, server...)
+	if f := got["clock"]; f.State != Warning || !strings.Contains(f.Detail, "3m0s ahead") || got["credential"].State != Fine {
+		t.Errorf("%+v", got)
+	}
+	date = now.Add(-2 * time.Hour)
+	if f := found(w, 0, server...)["clock"]; !strings.Contains(f.Detail, "2h0m0s behind") {
+		t.Errorf("%+v", f)
+	}
+	w.fake.on["GET /users/me"] = func(rw http.ResponseWriter, _ *http.Request) bool { rw.WriteHeader(500); return true }
+	if f := found(w, 1, server...)["credential"]; f.State != Failed {
+		t.Errorf("%+v", f)
+	}
+	w.connect = errRefused
+	if f := found(w, 1, server...)["server"]; f.State != Failed || !strings.Contains(f.Do, "see that the server runs") {
+		t.Errorf("%+v", f)
+	}
+}

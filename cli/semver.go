@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// semver is a semantic version.
+type semver struct {
+	numbers [3]uint64
+	pre     string
+}
+
+var (
+	versionPattern = regexp.MustCompile(`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$`)
+	// Builds between releases: git describe's v1.2.3-4-gabcdef0, and Go's v1.2.4-0.20260102030405-abcdef012345.
+	between = regexp.MustCompile(`-[0-9]+-g[0-9a-f]{4,}(-dirty)?$|-dirty$|[-.][0-9]{14}-[0-9a-f]{12}(\+.*)?$`)
+)
+
+// parseVersion reads the version of a release; ok is false for a build between releases, which
+// can't be said to be older or newer than one.
+func parseVersion(s string) (v semver, ok bool) {
+	m := versionPattern.FindStringSubmatch(s)
+	if m == nil || between.MatchString(s) {
+		return v, false
+	}
+	for i := range v.numbers {
+		n, err := strconv.ParseUint(m[i+1], 10, 64)
+		if err != nil {
+			return v, false
+		}
+		v.numbers[i] = n
+	}
+	v.pre = m[4]
+	return v, true
+}
+
+// compare is negative where v is older than w. A prerelease is older than its release.
+func (v semver) compare(w semver) int {
+	for i := range v.numbers {
+		if c := cmp.Compare(v.numbers[i], w.numbers[i]); c != 0 {
+			return c
+		}
+	}
+	switch {
+	case v.pre == w.pre:
+		return 0
+	case v.pre == "":
+		return 1
+	case w.pre == "":
+		return -1
+	}
+	a, b := strings.Split(v.pre, "."), strings.Split(w.pre, ".")
+	for i := range min(len(a), len(b)) {
+		if c := comparePart(a[i], b[i]); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// comparePart compares parts of prereleases: numbers by value and before words, words as they are.
+func comparePart(a, b string) int {
+	na, nb := digits(a), digits(b)
+	switch {
+	case na && nb:
+		ta, tb := strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+		return cmp.Or(cmp.Compare(len(ta), len(tb)), cmp.Compare(ta, tb))
+	case na:
+		return -1
+	case nb:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }

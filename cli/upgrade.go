@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// Releases is how to learn what was released.
+type Releases struct {
+	// URL is where a release build asks; empty in builds of one's own.
+	URL string
+	// Read reads what an address answers, at most limit bytes; nil where the build can't.
+	Read func(ctx context.Context, url string, t Target, limit int64) ([]byte, error)
+	// Executable is the path of the program that runs.
+	Executable string
+}
+
+// release is a release as forges list it.
+type release struct {
+	Tag         string     `json:"tag_name"`
+	Page        string     `json:"html_url"`
+	Draft       bool       `json:"draft"`
+	Prerelease  bool       `json:"prerelease"`
+	PublishedAt *time.Time `json:"published_at"`
+	Assets      []shipped  `json:"assets"`
+}
+
+// shipped is a file of a release.
+type shipped struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	Digest string `json:"digest"` // sha256:…, where the forge tells it
+	URL    string `json:"browser_download_url"`
+}
+
+// upgrade is how this program stands to the newest release.
+type upgrade struct {
+	Current string `json:"current"`
+	Latest  string `json:"latest"`
+	// Newer is null where the two can't be compared.
+	Newer       *bool      `json:"newer_available"`
+	PublishedAt *time.Time `json:"published_at"`
+	Page        string     `json:"page"`
+	// Archive is the file for this system; null where the release has none.
+	Archive *archiveFacts `json:"archive"`
+	// Checksums, Signature, SBOM and Provenance are addresses; empty where the release has none.
+	Checksums  string `json:"checksums"`
+	Signature  string `json:"signature"`
+	SBOM       string `json:"sbom"`
+	Provenance string `json:"provenance"`
+	// Problem is what is wrong with the release's own papers; empty where nothing is.
+	Problem string   `json:"problem"`
+	How     []string `json:"how"`
+}
+
+type archiveFacts struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	URL    string `json:"url"`
+	SHA256 string `json:"sha256"`
+}
+
+const (
+	askWithin   = 10 * time.Second
+	maxReleases = 4 << 20
+	maxSums     = 1 << 20
+)
+
+func (a *app) upgradeCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "upgrade", Short: "See whether there is a newer version, when you ask",
+		Long:    `The program never looks for new versions by itself, and never replaces itself. ` + "`service\nupgrade check`" + ` asks once, and says how to upgrade.`,
+		Example: "  service upgrade check"}, a.upgradeCheck())
+}
+
+func (a *app) upgradeCheck() *cobra.Command {
+	var address string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use: "check", Short: "Compare this version with the newest release", Args: takes(0, 0),
+		Long: `Asks a releases address for the newest release, and compares. It sends nothing but the
+request. The address is that of --url, else of SERVICE_RELEASES_URL or releases-url in the
+configuration file, else the one this build was made with: it answers a release, or a list
+of them, as the interfaces of GitHub, Gitea and Forgejo do.
+
+It shows the checksum of the file for this system, and where signature, list of parts and
+provenance are. The exit code is 0 where this version is the newest, 1 where there is a
+newer one or the release's checksums contradict each other.`,
+		Example: "  service upgrade check\n  service upgrade check --url https://git.acme.example/api/v1/repos/tools/service/releases/latest\n  service upgrade check -o json --jq .newer_available",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if timeout <= 0 {
+				return usage("--timeout %s is no time to wait; write it as 10s", timeout)
+			}
+			for _, other := range []string{a.config.GetString("releases-url"), a.Releases.URL} {
+				if address == "" {
+					address = other
+				}
+			}
+			if address == "" || a.Releases.Read == nil {
+				return advise(usage("this build knows no releases address"), "give one with --url, or set SERVICE_RELEASES_URL")
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			u, err := a.checkUpgrade(ctx, address)
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return advise(stopped("%s did not answer within %s", withoutPassword(address), timeout), "try again, or wait longer with --timeout")
+			}
+			if err != nil {
+				return stopped("%w", err)
+			}
+			if err := a.out.Print(u, func(p *print.Page) { upgradePage(p, u) }); err != nil {
+				return err
+			}
+			switch {
+			case u.Problem != "":
+				return &failure{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; tell those who made the release"}
+			case orEmpty(u.Newer):
+				return &failure{code: exitVerdict, err: fmt.Errorf("%s is out; this is %s", u.Latest, u.Current), hint: "copy the data folder first, then upgrade as shown above"}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&address, "url", "", "releases address to ask")
+	cmd.Flags().DurationVar(&timeout, "timeout", askWithin, "how long to wait for the answer")
+	return cmd
+}
+
+// checkUpgrade asks, and compares.
+func (a *app) checkUpgrade(ctx context.Context, address string) (*upgrade, error) {
+	raw, err := a.Releases.Read(ctx, address, a.flags.Target, maxReleases)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newest(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", withoutPassword(address), err)
+	}
+	u := &upgrade{Current: a.Version, Latest: strings.TrimPrefix(r.Tag, "v"), PublishedAt: r.PublishedAt, Page: r.Page, How: howToUpgrade(a.Releases.Executable, runtime.GOOS)}
+	here, known := parseVersion(a.Version)
+	if there, ok := parseVersion(r.Tag); ok && known {
+		newer := here.compare(there) < 0
+		u.Newer = &newer
+	}
+	digest := ""
+	for _, f := range r.Assets {
+		switch name := strings.ToLower(f.Name); {
+		case archiveFor(name, runtime.GOOS, runtime.GOARCH):
+			u.Archive = &archiveFacts{Name: f.Name, Size: f.Size, URL: f.URL}
+			digest, _ = strings.CutPrefix(f.Digest, "sha256:")
+		case strings.HasSuffix(name, "checksums.txt"):
+			u.Checksums = f.URL
+		case strings.Contains(name, "intoto") || strings.Contains(name, "provenance"):
+			u.Provenance = f.URL
+		case strings.Contains(name, "checksums.txt."):
+			u.Signature = f.URL
+		case strings.HasSuffix(name, "_"+runtime.GOOS+"_"+runtime.GOARCH+".cdx.json"):
+			u.SBOM = f.URL
+		}
+	}
+	if u.Archive == nil {
+		return u, nil
+	}
+	u.Archive.SHA256 = strings.ToLower(digest)
+	if u.Checksums == "" {
+		return u, nil
+	}
+	sums, err := a.Releases.Read(ctx, u.Checksums, a.flags.Target, maxSums)
+	if err != nil {
+		return nil, fmt.Errorf("the release's checksums: %w", err)
+	}
+	listed := sumOf(sums, u.Archive.Name)
+	switch {
+	case listed == "":
+		u.Problem = "the release's checksums don't name " + u.Archive.Name
+	case digest != "" && !strings.EqualFold(digest, listed):
+		u.Problem = fmt.Sprintf("the checksum of %s is %s by the list, and %s by the releases address", u.Archive.Name, listed, digest)
+	default:
+		u.Archive.SHA256 = listed
+	}
+	return u, nil
+}
+
+var errNoRelease = errors.New("it answers no release that is out: a release, or a list of them, is wanted, as {\"tag_name\": \"v1.2.3\", …}")
+
+// newest reads an answer: one release, or a list, of which the highest version counts.
+func newest(raw []byte) (*release, error) {
+	var all []release
+	raw = bytes.TrimSpace(raw)
+	if bytes.HasPrefix(raw, []byte("[")) {
+		if err := json.Unmarshal(raw, &all); err != nil {
+			return nil, fmt.Errorf("it answers what is no list of releases: %w", err)
+		}
+	} else {
+		var one release
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return nil, fmt.Errorf("it answers what is no release: %w", err)
+		}
+		all = []release{one}
+	}
+	var best *release
+	var highest semver
+	for i, r := range all {
+		v, ok := parseVersion(r.Tag)
+		if !ok || r.Draft || r.Prerelease || v.pre != "" {
+			continue
+		}
+		if best == nil || highest.compare(v) < 0 {
+			best, highest = &all[i], v
+		}
+	}
+	if best == nil {
+		return nil, errNoRelease
+	}
+	return best, nil
+}
+
+// archiveFor tells whether a file's name is that of the archive for a system.
+func archiveFor(name, system, machine string) bool {
+	ending := ".tar.gz"
+	if system == "windows" {
+		ending = ".zip"
+	}
+	return strings.HasSuffix(name, "_"+system+"_"+machine+ending)
+}
+
+// sumOf is the SHA-256 of a file in a list as sha256sum writes it; empty where it is not there.
+func sumOf(list []byte, name string) string {
+	for line := range strings.Lines(string(list)) {
+		words := strings.Fields(line)
+		if len(words) == 2 && strings.TrimPrefix(words[1], "*") == name && len(words[0]) == 64 && strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") == "" {
+			return strings.ToLower(words[0])
+		}
+	}
+	return ""
+}
+
+// howToUpgrade is what to do, by where the program lies.
+func howToUpgrade(executable, system string) []string {
+	at := strings.ToLower(strings.ReplaceAll(executable, `\`, "/"))
+	switch {
+	case strings.Contains(at, "/cellar/") || strings.Contains(at, "/homebrew/") || strings.Contains(at, "/linuxbrew/"):
+		return []string{"brew upgrade service"}
+	case strings.Contains(at, "/scoop/"):
+		return []string{"scoop update service"}
+	case strings.Contains(at, "/go/bin/"):
+		return []string{"go install github.com/scf-service/service/cmd/service@latest"}
+	case system == "linux" && (at == "/usr/bin/service" || at == "/usr/sbin/service"):
+		return []string{"get the .deb, .rpm or .apk of the release and verify it", "sudo apt install ./service_VERSION_linux_ARCH.deb, or sudo dnf install, or sudo apk add"}
+	case at == "/service":
+		return []string{"use the image of the new version, and start the container anew on the same volume"}
+	}
+	return []string{"get the archive of the release and verify it", "put the program in place of " + executable}
+}
+
+func upgradePage(p *print.Page, u *upgrade) {
+	switch {
+	case u.Newer == nil:
+		p.Title("This is %s, a build between releases; the newest release is %s", u.Current, u.Latest)
+	case *u.Newer:
+		p.Title("There is a newer version: %s; this is %s", u.Latest, u.Current)
+	default:
+		p.Title("This is %s, and no newer version is out", u.Current)
+	}
+	fields := []print.Field{{Name: "released", Value: momentOf(u.PublishedAt)}, {Name: "notes", Value: u.Page}}
+	if u.Archive != nil {
+		fields = append(fields, print.Field{Name: "file for this system", Value: u.Archive.URL}, print.Field{Name: "size", Value: size(u.Archive.Size)},
+			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "the release tells none")})
+	} else {
+		fields = append(fields, print.Field{Name: "file for this system", Value: "the release has none for " + runtime.GOOS + " on " + runtime.GOARCH})
+	}
+	fields = append(fields, print.Field{Name: "checksums", Value: orElse(u.Checksums, "none")}, print.Field{Name: "signature", Value: orElse(u.Signature, "none: the release is not signed")},
+		print.Field{Name: "list of parts", Value: u.SBOM}, print.Field{Name: "provenance", Value: u.Provenance})
+	p.Fields(fields...)
+	if !orEmpty(u.Newer) && u.Newer != nil {
+		return
+	}
+	p.Title("To upgrade")
+	for _, h := range u.How {
+		p.Item(0, "%s", h)
+	}
+	if u.Checksums == "" {
+		return
+	}
+	p.Title("To verify what you got")
+	p.Command("sha256sum --check --ignore-missing " + path.Base(u.Checksums))
+	if strings.HasSuffix(u.Signature, ".sigstore.json") {
+		p.Command("cosign verify-blob --bundle " + path.Base(u.Signature) + " --certificate-oidc-issuer ISSUER --certificate-identity IDENTITY " + path.Base(u.Checksums))
+	}
+}

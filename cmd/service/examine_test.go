@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/cli"
+)
+
+// look examines a data folder, by part.
+func look(t *testing.T, data string) map[string]cli.Finding {
+	t.Helper()
+	out := map[string]cli.Finding{}
+	for _, f := range examine(t.Context(), cli.ExamineOptions{Data: data}) {
+		out[f.Part] = f
+		if (f.State == cli.Warning || f.State == cli.Failed) && f.Do == "" {
+			t.Errorf("%s is %s, and nothing says what to do", f.Part, f.State)
+		}
+	}
+	return out
+}
+
+func TestExamine(t *testing.T) {
+	home := t.TempDir()
+	for _, v := range []string{"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"} {
+		t.Setenv(v, filepath.Join(home, v))
+	}
+	for _, v := range []string{"SERVICE_OCR", "SERVICE_MODEL", "SERVICE_SECRET_KEY", "SERVICE_WEBHOOK_ALLOW", "SERVICE_REPORT_FONT", "SERVICE_LOG", "SERVICE_DATA"} {
+		t.Setenv(v, "")
+	}
+	data := filepath.Join(home, "data")
+	got := look(t, data)
+	for part, state := range map[string]cli.Outcome{"data folder": cli.Note, "daemon": cli.Note, "model": cli.Fine, "PDF reader": cli.Fine, "variables": cli.Fine, "state folder": cli.Fine} {
+		if got[part].State != state {
+			t.Errorf("%s: %+v, want %s", part, got[part], state)
+		}
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("looking made %v, %v", left, err)
+	}
+
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if f := look(t, data)["data folder"]; f.State != cli.Fine {
+		t.Errorf("%+v", f)
+	}
+	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
+		t.Errorf("looking left %v, %v", left, err)
+	}
+	if runtime.GOOS != "windows" {
+		if err := os.Chmod(data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if f := look(t, data)["data folder"]; f.State != cli.Warning || !strings.Contains(f.Do, "chmod 700") {
+			t.Errorf("%+v", f)
+		}
+	}
+	file := filepath.Join(home, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := look(t, file)["data folder"]; f.State != cli.Failed {
+		t.Errorf("%+v", f)
+	}
+	if err := os.WriteFile(modelFile(data), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := look(t, data)["model"]; f.State != cli.Failed || !strings.Contains(f.Do, "service model use") {
+		t.Errorf("%+v", f)
+	}
+	t.Setenv("SERVICE_MODEL", "ollama/nothing")
+	t.Setenv("SERVICE_MODEL_SERVER", "http://127.0.0.1:1")
+	if f := look(t, data)["model"]; f.State != cli.Warning || !strings.Contains(f.Detail, "127.0.0.1:1") {
+		t.Errorf("%+v", f)
+	}
+	t.Setenv("SERVICE_SECRET_KEY", "SECRET")
+	t.Setenv("SERVICE_WEBHOOK_ALLOW", "ten")
+	t.Setenv("SERVICE_LOG", "loud")
+	if f := look(t, data)["variables"]; f.State != cli.Failed || !strings.Contains(f.Detail, "SERVICE_LOG") || !strings.Contains(f.Detail, "SERVICE_WEBHOOK_ALLOW") || strings.Contains(f.Detail, "SECRET\"") {
+		t.Errorf("%+v", f)
+	}
+	t.Setenv("SERVICE_OCR", "--psm")
+	if f := look(t, data)["pictures"]; f.State != cli.Failed {
+		t.Errorf("%+v", f)
+	}
+	t.Setenv("SERVICE_OCR", "off")
+	if f := look(t, data)["pictures"]; f.State != cli.Note {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The help page is what a person waits for first, and what every completion starts with.
+func BenchmarkHelp(b *testing.B) {
+	env := append(os.Environ(), "HOME="+b.TempDir())
+	for b.Loop() {
+		cmd := exec.CommandContext(b.Context(), "service", "--help")
+		cmd.Env = env
+		if out, err := cmd.Output(); err != nil || len(out) < 1000 {
+			b.Fatalf("%d bytes, %v", len(out), err)
+		}
+	}
+}

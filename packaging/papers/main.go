@@ -1,0 +1,76 @@
+// Command papers writes what goes into archives and packages beside the program: man pages,
+// completion scripts, the licences of what the program is built from, its list of parts, and
+// where a build comes from. The same commit gives the same bytes. It must not be linked into
+// the program.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+const usage = `usage:
+  papers write -version V -date UNIX DIR            man pages, completions and licences, into DIR
+  papers parts -version V PROGRAM FILE              a list of parts (CycloneDX) of a program, into FILE
+  papers origin -version V -commit SHA -source URL -builder URL FILE
+                                                    where a build comes from (SLSA), into FILE
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "papers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	f := flag.NewFlagSet("papers "+args[0], flag.ContinueOnError)
+	version := f.String("version", "", "version that is released")
+	unix := f.Int64("date", 0, "time of the commit, in seconds since 1970")
+	commit := f.String("commit", "", "the commit's hash")
+	source := f.String("source", "", "address of the repository")
+	builder := f.String("builder", "", "address that names who built")
+	if err := f.Parse(args[1:]); err != nil {
+		return err
+	}
+	if *version == "" {
+		return errors.New("-version is missing\n" + usage)
+	}
+	date := time.Unix(*unix, 0).UTC()
+	switch rest := f.Args(); {
+	case args[0] == "write" && len(rest) == 1:
+		return write(ctx, rest[0], *version, date)
+	case args[0] == "parts" && len(rest) == 2:
+		return writeParts(rest[0], *version, rest[1])
+	case args[0] == "origin" && len(rest) == 1:
+		return writeOrigin(build{*version, *commit, *source, *builder}, rest[0])
+	}
+	return errors.New(usage)
+}
+
+// write writes all that is the same for every system.
+func write(ctx context.Context, dir, version string, date time.Time) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := writeMan(dir, version, date); err != nil {
+		return fmt.Errorf("man pages: %w", err)
+	}
+	if err := writeCompletions(dir, version); err != nil {
+		return fmt.Errorf("completions: %w", err)
+	}
+	if err := writeLicences(ctx, dir); err != nil {
+		return fmt.Errorf("licences: %w", err)
+	}
+	return nil
+}

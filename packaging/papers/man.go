@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/scf-service/service/cli"
+)
+
+// packaged is the program's name in packages of Linux: their systems have another program of
+// the name service, whose completion script lies where ours would.
+const packaged = "scf-service"
+
+// writeMan writes a page for each command: plain into man, packed as packages want them into man.gz.
+func writeMan(dir, version string, date time.Time) error {
+	pages := filepath.Join(dir, "man")
+	if err := os.MkdirAll(pages, 0o755); err != nil {
+		return err
+	}
+	root := cli.Tree(version)
+	literal(root)
+	head := &doc.GenManHeader{Title: "SERVICE", Section: "1", Date: &date, Source: "service " + version, Manual: "Service"}
+	if err := doc.GenManTree(root, head, pages); err != nil {
+		return err
+	}
+	names, err := filepath.Glob(filepath.Join(pages, "*.1"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var packed bytes.Buffer
+		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // without a name or a time in its head
+		if err != nil {
+			return err
+		}
+		_, err = z.Write(text)
+		if err := errors.Join(err, z.Close()); err != nil {
+			return err
+		}
+		if err := put(filepath.Join(dir, "man.gz", filepath.Base(name)+".gz"), packed.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var placeholder = regexp.MustCompile(`[<>*_\[\]]`)
+
+// literal keeps what the pages' writer would take for markup as it stands: help is plain text,
+// wrapped by hand, in which a paragraph that is set in is a list or a command.
+func literal(cmd *cobra.Command) {
+	cmd.DisableAutoGenTag = true
+	var out []string
+	for paragraph := range strings.SplitSeq(cmd.Long, "\n\n") {
+		if asIs(paragraph) {
+			paragraph = "```\n" + paragraph + "\n```"
+		} else {
+			paragraph = placeholder.ReplaceAllString(paragraph, `\$0`)
+		}
+		out = append(out, paragraph)
+	}
+	cmd.Long = strings.Join(out, "\n\n")
+	for _, sub := range cmd.Commands() {
+		literal(sub)
+	}
+}
+
+// asIs tells a table or a list from running text.
+func asIs(paragraph string) bool {
+	for line := range strings.Lines(paragraph) {
+		if strings.HasPrefix(line, "  ") || strings.Contains(strings.TrimRight(line, "\n"), "   ") {
+			return true
+		}
+	}
+	return false
+}
+
+// writeCompletions writes the scripts: for the program's own name, and for that in packages.
+func writeCompletions(dir, version string) error {
+	for _, name := range []string{"service", packaged} {
+		root := cli.Tree(version)
+		root.Use = name
+		for _, one := range []struct {
+			file  string
+			write func(*bytes.Buffer) error
+		}{
+			{name + ".bash", func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) }},
+			{"_" + name, func(b *bytes.Buffer) error { return root.GenZshCompletion(b) }},
+			{name + ".fish", func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) }},
+			{name + ".ps1", func(b *bytes.Buffer) error { return root.GenPowerShellCompletionWithDesc(b) }},
+		} {
+			var b bytes.Buffer
+			if err := one.write(&b); err != nil {
+				return fmt.Errorf("%s: %w", one.file, err)
+			}
+			if err := put(filepath.Join(dir, "completions", one.file), b.Bytes()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put writes a file, with the folders above it.
+func put(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
+}
