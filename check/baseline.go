@@ -111,6 +111,7 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 	for i := range b.Gaps {
 		k := &b.Gaps[i]
 		k.Control, k.Title = clean(k.Control), clean(k.Title)
+		k.Status, k.Result = api.Implementation(clean(string(k.Status))), api.Result(clean(string(k.Result)))
 		if k.Control == "" || !slices.Contains(api.Severities, k.Severity) {
 			return nil, mistake(file, 0, "gap %d has no control, or a severity that there is not", i+1)
 		}

@@ -94,6 +94,18 @@ func TestMistakesInFiles(t *testing.T) {
 	}
 }
 
+// A file that is compared is a stranger's too.
+func TestRecordedFilesAreInert(t *testing.T) {
+	b := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1", "gaps": [{"control": "A\u001b[2J", "title": "b\nc", "severity": "low", "status": "x\u001b[31m\n::error::y"}]}`), "b.json"))
+	none := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1"}`), "n.json"))
+	for _, f := range DiffFormats {
+		text := must[[]byte](t)(must[*Diff](t)(Compare(none, b, "n", "b")).Write(f))
+		if strings.Contains(string(text), "\x1b") || strings.Contains(string(text), "\n::") {
+			t.Errorf("%s: %q", f, text)
+		}
+	}
+}
+
 func TestOutputs(t *testing.T) {
 	for word, want := range map[string]Output{"text": {"text", ""}, "SARIF=a=b.sarif": {"sarif", "a=b.sarif"}, "json=-": {"json", ""}} {
 		if got := must[Output](t)(ParseOutput(word)); got != want {
