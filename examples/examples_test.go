@@ -248,8 +248,8 @@ func TestMain(m *testing.M) {
 
 // daemon is one that runs for a test, with the first admin's key.
 type daemon struct {
-	url, metrics, key string
-	env               []string
+	url, key string
+	env      []string
 }
 
 func start(t *testing.T) *daemon {

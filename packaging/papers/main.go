@@ -6,11 +6,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 )
 
@@ -32,7 +32,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New(usage)
+		return called("what is to be written?")
 	}
 	f := flag.NewFlagSet("papers "+args[0], flag.ContinueOnError)
 	version := f.String("version", "", "version that is released")
@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if *version == "" {
-		return errors.New("-version is missing\n" + usage)
+		return called("-version is missing")
 	}
 	date := time.Unix(*unix, 0).UTC()
 	switch rest := f.Args(); {
@@ -55,8 +55,11 @@ func run(ctx context.Context, args []string) error {
 	case args[0] == "origin" && len(rest) == 1:
 		return writeOrigin(build{*version, *commit, *source, *builder}, rest[0])
 	}
-	return errors.New(usage)
+	return called("it can't be called like this")
 }
+
+// called is an error about how the program was called.
+func called(what string) error { return fmt.Errorf("%s\n%s", what, strings.TrimSpace(usage)) }
 
 // write writes all that is the same for every system.
 func write(ctx context.Context, dir, version string, date time.Time) error {
