@@ -3,21 +3,25 @@ package report
 import (
 	"archive/zip"
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // A DOCX is written from the same blocks as the page and Markdown, as Office Open XML
 // (ISO/IEC 29500): real headings, a contents field, captions, tables whose head is repeated
-// on each page. Pictures are left out, as in Markdown: each stands beside a table that says
+// on each page. Pictures are images with a description; each stands beside a table that says
 // the same. It refers to nothing outside itself.
 //
 //	docx.go        the package: its parts, and the frame of the document
 //	docxblocks.go  blocks, cells and texts as paragraphs and tables
+//	docximage.go   pictures
 //	docxparts.go   styles, numbering, header and footer
 type docx struct {
 	w *bufio.Writer
@@ -25,6 +29,10 @@ type docx struct {
 	bookmarks map[string]string
 	used      int
 	width     int // of the text, in twentieths of a point
+	theme     drawing.Theme
+	// images are the parts that the document shows, in their order.
+	images []docxImage
+	err    error
 }
 
 // The page is A4 with margins of 2 cm; measures are in twentieths of a point.
@@ -40,37 +48,47 @@ func writeDOCX(w io.Writer, d document, asOf time.Time) error {
 	z := zip.NewWriter(w)
 	// A zip has no time before 1980, and this one tells none of its own.
 	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
-	parts := []struct {
+	x := &docx{bookmarks: map[string]string{}, width: docxTextWidth, theme: d.Theme}
+	type part struct {
 		name  string
 		write func(*bufio.Writer)
-	}{
+	}
+	parts := []part{
 		{"[Content_Types].xml", docxFixed(docxContentTypes)},
 		{"_rels/.rels", docxFixed(docxRootRelations)},
 		{"docProps/core.xml", func(b *bufio.Writer) { coreProperties(b, &d, asOf) }},
 		{"docProps/app.xml", docxFixed(docxApp)},
-		{"word/_rels/document.xml.rels", docxFixed(docxRelations)},
-		{"word/styles.xml", docxFixed(docxStyles())},
+		{"word/styles.xml", docxFixed(docxStyles(d.Theme))},
 		{"word/numbering.xml", docxFixed(docxNumbering)},
 		{"word/settings.xml", docxFixed(docxSettings)},
 		{"word/header1.xml", func(b *bufio.Writer) { docxHeader(b, &d) }},
 		{"word/footer1.xml", func(b *bufio.Writer) { docxFooter(b, &d) }},
 		{"word/document.xml", func(b *bufio.Writer) {
-			x := &docx{w: b, bookmarks: map[string]string{}, width: docxTextWidth}
+			x.w = b
 			x.document(&d)
 		}},
+		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.relations(b) }},
 	}
-	for _, p := range parts {
+	put := func(p part) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: stamp})
 		if err != nil {
 			return err
 		}
 		b := bufio.NewWriterSize(f, 1<<16)
 		p.write(b)
-		if err := b.Flush(); err != nil {
+		return b.Flush()
+	}
+	for _, p := range parts {
+		if err := put(p); err != nil {
 			return err
 		}
 	}
-	return z.Close()
+	for _, i := range x.images {
+		if err := put(part{"word/" + i.name, func(b *bufio.Writer) { _, _ = b.Write(i.data) }}); err != nil {
+			return err
+		}
+	}
+	return errors.Join(x.err, z.Close())
 }
 
 func docxFixed(text string) func(*bufio.Writer) {
@@ -79,7 +97,7 @@ func docxFixed(text string) func(*bufio.Writer) {
 
 // document is the body: title, contents, what the report rests on, and its sections.
 func (x *docx) document(d *document) {
-	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `"><w:body>`)
+	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, nsDrawing, `><w:body>`)
 	x.styled("Title", plain(d.Title))
 	if d.Organization+d.Assessment != "" {
 		x.styled("Subtitle", plain(strings.Trim(d.Organization+": "+d.Assessment, ": ")))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/report/drawing"
 )
 
 // view is a source made ready for one request: its own copy, in the order a reader
@@ -18,6 +19,7 @@ type view struct {
 	title string
 	draft []string
 	font  []byte
+	theme drawing.Theme
 	// people are names by id, as far as the approvals tell them.
 	people map[string]string
 	// coverage has a framework's requirements with their controls, one per framework.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // About is what a workbook is of.
@@ -22,7 +24,8 @@ type About struct {
 	// Assessment is its id: an import into another one is refused.
 	Assessment string
 	// AsOf is the data's date; the file has no other.
-	AsOf time.Time
+	AsOf  time.Time
+	Theme drawing.Theme
 	// Mark stands in every page's head; such as DRAFT.
 	Mark string
 }
@@ -49,7 +52,7 @@ func New(about About) (*Book, error) {
 	err := b.file.SetDocProps(&excelize.DocProperties{Title: Clean(about.Title), Subject: Clean(about.Subject), Creator: Clean(about.Creator),
 		LastModifiedBy: Clean(about.Creator), Created: stamp, Modified: stamp})
 	if err == nil {
-		b.style, err = newStyles(b.file)
+		b.style, err = newStyles(b.file, about.Theme)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("a new workbook: %w", err), b.file.Close())
