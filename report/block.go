@@ -19,6 +19,9 @@ type document struct {
 	AsOf     string
 	Tool     string
 	Theme    drawing.Theme
+	// Line stands on the title page, Footer at the foot of each page; Logo is a PNG.
+	Line, Footer string
+	Logo         []byte
 }
 
 // section is a chapter with its own anchor.

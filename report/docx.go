@@ -3,6 +3,7 @@ package report
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,8 @@ type docx struct {
 	theme     drawing.Theme
 	// images are the parts that the document shows, in their order.
 	images []docxImage
+	// theme1 tells whether the package has a theme.
+	theme1 bool
 	err    error
 }
 
@@ -43,8 +46,11 @@ const (
 	docxTextWidth  = docxPageWidth - 2*docxMargin
 )
 
-// writeDOCX writes the document as a Word document.
-func writeDOCX(w io.Writer, d document, asOf time.Time) error {
+// named are the parts that name styles.
+var named = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
+
+// writeDOCX writes the document as a Word document, in the styles of another one where that is given.
+func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 	z := zip.NewWriter(w)
 	// A zip has no time before 1980, and this one tells none of its own.
 	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -53,12 +59,24 @@ func writeDOCX(w io.Writer, d document, asOf time.Time) error {
 		name  string
 		write func(*bufio.Writer)
 	}
+	styles, types := xmlHead+docxStyles(d.Theme), docxContentTypes
+	var own *docxOwnStyles
+	if len(style) > 0 {
+		var err error
+		if own, err = ownStyles(style, styles); err != nil {
+			return err
+		}
+		styles, x.theme1 = own.styles, own.theme != ""
+		if x.theme1 {
+			types = strings.Replace(types, `</Types>`, `<Override PartName="/word/theme/theme1.xml" ContentType="application/vnd.openxmlformats-officedocument.theme+xml"/></Types>`, 1)
+		}
+	}
 	parts := []part{
-		{"[Content_Types].xml", docxFixed(docxContentTypes)},
+		{"[Content_Types].xml", docxFixed(types)},
 		{"_rels/.rels", docxFixed(docxRootRelations)},
 		{"docProps/core.xml", func(b *bufio.Writer) { coreProperties(b, &d, asOf) }},
 		{"docProps/app.xml", docxFixed(docxApp)},
-		{"word/styles.xml", docxFixed(docxStyles(d.Theme))},
+		{"word/styles.xml", func(b *bufio.Writer) { _, _ = b.WriteString(styles) }},
 		{"word/numbering.xml", docxFixed(docxNumbering)},
 		{"word/settings.xml", docxFixed(docxSettings)},
 		{"word/header1.xml", func(b *bufio.Writer) { docxHeader(b, &d) }},
@@ -69,14 +87,26 @@ func writeDOCX(w io.Writer, d document, asOf time.Time) error {
 		}},
 		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.relations(b) }},
 	}
+	if x.theme1 {
+		parts = append(parts, part{"word/theme/theme1.xml", func(b *bufio.Writer) { _, _ = b.WriteString(own.theme) }})
+	}
 	put := func(p part) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: stamp})
 		if err != nil {
 			return err
 		}
-		b := bufio.NewWriterSize(f, 1<<16)
+		var to io.Writer = f
+		var whole bytes.Buffer
+		if own != nil && named[p.name] {
+			to = &whole
+		}
+		b := bufio.NewWriterSize(to, 1<<16)
 		p.write(b)
-		return b.Flush()
+		if err := b.Flush(); err != nil || to == f {
+			return err
+		}
+		_, err = f.Write(own.applied(whole.Bytes()))
+		return err
 	}
 	for _, p := range parts {
 		if err := put(p); err != nil {
@@ -98,11 +128,17 @@ func docxFixed(text string) func(*bufio.Writer) {
 // document is the body: title, contents, what the report rests on, and its sections.
 func (x *docx) document(d *document) {
 	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, nsDrawing, `><w:body>`)
+	if w, h := logoSize(d.Logo, 160, 90); w > 0 {
+		x.image("png", d.Logo, "Logo", d.Organization, w*12700, h*12700)
+	}
 	x.styled("Title", plain(d.Title))
 	if d.Organization+d.Assessment != "" {
 		x.styled("Subtitle", plain(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
 	}
 	x.styled("Date", plain("As of "+d.AsOf+"."))
+	if d.Line != "" {
+		x.styled("Subtitle", free(d.Line))
+	}
 	for _, n := range d.Notices {
 		x.styled("Notice", cell{{Text: n, Strong: true}})
 	}

@@ -23,6 +23,9 @@ const firstImage = 10
 // relations name the parts that the document uses.
 func (x *docx) relations(b *bufio.Writer) {
 	_, _ = b.WriteString(xmlHead + docxRelations)
+	if x.theme1 {
+		_, _ = b.WriteString(`<Relationship Id="rId6" Type="` + nsRelations + `/theme" Target="theme/theme1.xml"/>`)
+	}
 	for i, m := range x.images {
 		_, _ = fmt.Fprintf(b, `<Relationship Id="rId%d" Type="`+nsRelations+`/image" Target="%s"/>`, firstImage+i, m.name)
 	}

@@ -109,6 +109,10 @@ func docxFooter(b *bufio.Writer, d *document) {
 		x.run(span{Text: " of "})
 		x.put(`<w:fldSimple w:instr=" NUMPAGES "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
 	})
+	if d.Footer != "" {
+		x := &docx{w: b, bookmarks: map[string]string{}}
+		x.styled("Footer", free(d.Footer))
+	}
 	_, _ = b.WriteString(`</w:ftr>`)
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -24,6 +25,8 @@ type htmlPage struct {
 	document
 	Style template.CSS
 	Defs  template.HTML
+	// Image is the logo; empty for none.
+	Image template.URL
 }
 
 // drawn is a picture inside the page; its texts are escaped by the drawing.
@@ -31,7 +34,11 @@ func drawn(p picture) template.HTML { return template.HTML(p.SVG()) }
 
 // writeHTML writes one self-contained page: no script, no network.
 func writeHTML(w io.Writer, d document) error {
-	return pageTemplate.Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageStyle), Defs: template.HTML(drawing.Defs())})
+	var image template.URL
+	if len(d.Logo) > 0 {
+		image = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(d.Logo))
+	}
+	return pageTemplate.Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageStyle), Defs: template.HTML(drawing.Defs()), Image: image})
 }
 
 // cellHTML is a cell as the content of an element. There are a hundred thousand in a

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -236,13 +237,17 @@ func (p *pdf) front() {
 	p.f.Rect(0, 0, pdfWidth, 190, "F")
 	p.fill(drawing.Band)
 	p.f.Rect(0, 190, pdfWidth, 5, "F")
+	right := p.right - p.logo()
 	y := 62.0
 	for _, l := range []struct {
 		text string
 		face *face
 		size float64
-	}{{d.Organization, p.fonts.regular, 13}, {d.Title, p.fonts.bold, 27}, {d.Assessment, p.fonts.regular, 14}, {"As of " + d.AsOf, p.fonts.regular, 10}} {
-		for _, ln := range p.breakText(l.text, l.face, l.size, drawing.OnAccent, p.right-p.left, 2) {
+	}{{d.Organization, p.fonts.regular, 13}, {d.Title, p.fonts.bold, 27}, {d.Assessment, p.fonts.regular, 14}, {"As of " + d.AsOf, p.fonts.regular, 10}, {d.Line, p.fonts.regular, 10}} {
+		if l.text == "" {
+			continue
+		}
+		for _, ln := range p.breakText(l.text, l.face, l.size, drawing.OnAccent, right-p.left, 2) {
 			p.drawLine(ln, p.left, y, l.size*1.3)
 			y += l.size * 1.3
 		}
@@ -256,6 +261,21 @@ func (p *pdf) front() {
 		p.notice("DRAFT. What follows was not all approved by a person:", d.Draft, drawing.Bad, drawing.BadGround)
 	}
 	p.contents()
+}
+
+// logo stands at the upper right of the first page on white; it tells what room it takes.
+func (p *pdf) logo() float64 {
+	w, h := logoSize(p.doc.Logo, 130, 80)
+	if w == 0 || h == 0 {
+		return 0
+	}
+	const pad, top = 8.0, 40.0
+	x := pdfRight - w - 2*pad
+	p.fill(drawing.Paper)
+	p.f.Rect(x, top, w+2*pad, h+2*pad, "F")
+	p.f.RegisterImageOptionsReader("logo", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(p.doc.Logo))
+	p.f.ImageOptions("logo", x+pad, top+pad, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+	return w + 2*pad + 14
 }
 
 func (p *pdf) notice(text string, items []string, c, bg drawing.Name) {
@@ -413,6 +433,9 @@ func (p *pdf) running(n, last int) {
 	foot := pdfHeight - 34
 	p.line(pdfLeft, foot-4, pdfRight, foot-4, 0.5, drawing.Rule)
 	p.drawLine(one(p.doc.Title+", as of "+p.doc.AsOf+". Written by "+p.doc.Tool+".", width), pdfLeft, foot, 10)
+	if p.doc.Footer != "" {
+		p.drawLine(one(p.doc.Footer, pdfRight-pdfLeft), pdfLeft, foot+10, 10)
+	}
 	number := fmt.Sprintf("page %d of %d", n, last)
 	p.text(pdfRight-p.fonts.regular.width(number, size), foot+7.2, p.fonts.regular, size, soft, number)
 }

@@ -26,6 +26,8 @@ type About struct {
 	// AsOf is the data's date; the file has no other.
 	AsOf  time.Time
 	Theme drawing.Theme
+	// Footer stands at the foot of each page that is printed.
+	Footer string
 	// Mark stands in every page's head; such as DRAFT.
 	Mark string
 }
@@ -287,6 +289,14 @@ func (b *Book) stream(name string, widths []float64, still pane, rows func(put f
 	return out.Flush()
 }
 
+// cutRunes is the start of a text.
+func cutRunes(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return strings.TrimSuffix(string(r[:most-1]), "&") + "…"
+	}
+	return s
+}
+
 // frame is what printing needs: a page's width, its number, and whether it is a draft.
 func (b *Book) frame(name string, columns int) error {
 	landscape, wide, tall := "landscape", 1, 0
@@ -297,10 +307,14 @@ func (b *Book) frame(name string, columns int) error {
 	if escaped != "" {
 		escaped = "&C&B" + escaped
 	}
+	footer := ""
+	if b.about.Footer != "" {
+		footer = "&C" + cutRunes(strings.ReplaceAll(b.about.Footer, "&", "&&"), 180) // a footer has 255 characters
+	}
 	fit, a4 := columns <= 12, 9 // wider ones go on over several pages
 	return errors.Join(
 		b.file.SetPageLayout(name, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall, Size: &a4}),
 		b.file.SetSheetProps(name, &excelize.SheetPropsOptions{FitToPage: &fit}),
-		b.file.SetHeaderFooter(name, &excelize.HeaderFooterOptions{OddHeader: escaped, OddFooter: "&L&A&RPage &P of &N"}),
+		b.file.SetHeaderFooter(name, &excelize.HeaderFooterOptions{OddHeader: escaped, OddFooter: "&L&A" + footer + "&RPage &P of &N"}),
 	)
 }
