@@ -347,6 +347,7 @@ func (r *tour) reports() {
 	r.ask(api.DownloadReport.Operation, "", "")
 	r.ask(api.RenderReport.Operation, "", "")
 	r.ask(api.VerifyReport.Operation, "", "")
+	r.path["orgId"] = r.org
 	r.ask(api.PutBranding.Operation, "", `{"accent": "#123456", "footer": "Prepared by Acme Consulting", "logo": "`+smallLogo+`"}`)
 	r.ask(api.GetBranding.Operation, "", "")
 	r.ask(api.DeleteBranding.Operation, "", "")
