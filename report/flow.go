@@ -117,6 +117,8 @@ type stage struct {
 	y     map[string]float64
 	in    map[string]float64 // how much of a node's left side is taken
 	out   map[string]float64
+	// told are the numbers beside the names, where they are not the sizes.
+	told map[string]int
 }
 
 // newStage takes the largest; what a name is in the flow is told by as.
@@ -161,6 +163,10 @@ func (v *view) flowPicture(all []domainFlow) picture {
 		right.names = append(slices.Delete(right.names, i, i+1), noEvidence)
 	} else if documents[noEvidence] > 0 {
 		right.names = append(right.names, noEvidence)
+	}
+	middle.told = map[string]int{} // a control that several documents show goes through more than once
+	for name, n := range domains {
+		middle.told[asDomain(name)] += n
 	}
 	asked, shown := map[[2]string]float64{}, map[[2]string]float64{}
 	for _, d := range all {
@@ -249,7 +255,11 @@ func layFlow(left, middle, right *stage, first, second []stream) drawing.Drawing
 			if i < 2 {
 				room = x[i+1] - x[i] - node - 30
 			}
-			n := " (" + count(int(s.size[name]+0.5)) + ")"
+			number := int(s.size[name] + 0.5)
+			if s.told != nil {
+				number = s.told[name]
+			}
+			n := " (" + count(number) + ")"
 			l := drawing.Fitted(drawing.Label{X: x[i] + node + 6, Y: s.y[name] + max(h/2, 4) + 4, Size: smallSize, Text: name, Color: drawing.Ink}, room-drawing.WidthOf(n, smallSize, false)*1.1)
 			l.Text += n
 			x0, x1 := l.X-3, l.X+drawing.WidthOf(l.Text, smallSize, false)+3

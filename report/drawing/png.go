@@ -15,7 +15,7 @@ import (
 
 // The image has so many pixels a unit, and no side longer than that.
 const (
-	pixels  = 2.0
+	pixels  = 1.5
 	mostPix = 4000
 )
 
