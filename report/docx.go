@@ -95,7 +95,7 @@ func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 		if err != nil {
 			return err
 		}
-		var to io.Writer = f
+		to := f
 		var whole bytes.Buffer
 		if own != nil && named[p.name] {
 			to = &whole
