@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -49,12 +50,12 @@ func (a *app) report_() *cobra.Command {
 		Long: `Reports are written from the assessment as it is. Where a part is not approved, the
 report is marked as a draft on every page.`,
 		Example: "  service report create --template full --format html --out report.html\n  service report list\n  service report download ID --out report.html",
-	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates())
+	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates(), a.reportBranding())
 }
 
 func (a *app) reportCreate() *cobra.Command {
 	body := api.ReportBody{Template: "full"}
-	var out string
+	var out, layout, style string
 	var force bool
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Write a report", Args: takes(0, 0),
@@ -80,6 +81,20 @@ func (a *app) reportCreate() *cobra.Command {
 			if err := a.mayWrite(out, force); err != nil {
 				return err
 			}
+			if layout != "" {
+				b, err := smallFile(layout, api.MaxOwnTemplate, "a template")
+				if err != nil {
+					return err
+				}
+				body.Layout = string(b)
+			}
+			if style != "" {
+				b, err := smallFile(style, api.MaxStyleBytes, "a document for styles")
+				if err != nil {
+					return err
+				}
+				body.Style = base64.StdEncoding.EncodeToString(b)
+			}
 			one, err := a.assessment(cmd.Context())
 			if err != nil {
 				return err
@@ -104,6 +119,8 @@ func (a *app) reportCreate() *cobra.Command {
 	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
 	f.StringVar(&body.Format, "format", "", "pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis and poam")
 	f.StringVar(&body.Title, "title", "", "its title")
+	f.StringVar(&layout, "layout", "", "a Go template of your own, for html and md")
+	f.StringVar(&style, "style", "", "a DOCX whose styles a report in docx takes")
 	f.StringVar(&out, "out", "", "save it to this file; - for stdout")
 	f.BoolVar(&force, "force", false, "overwrite the file")
 	return cmd

@@ -48,6 +48,8 @@ var exampleParameters = map[string]any{
 // exampleFields are values by "Type.field" or "field"; nil leaves a field empty.
 var exampleFields = map[string]any{
 	"SourceChange.name": "soa_content_sha256", "was": exampleHash, "is": exampleHash,
+	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
+	"layout": nil, "style": nil,
 	"ReportVerification.message": "The file is what the service wrote, and written anew from the same sources it has the same bytes.",
 	// Anything.
 	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTrace, "error": nil, "description": "Everything that serves customers.",

@@ -169,6 +169,9 @@ func (s *Server) routes() {
 	bind(s, api.DownloadReport, e.Reports.Download)
 	bind(s, api.RenderReport, e.Reports.Render)
 	bind(s, api.VerifyReport, e.Reports.Verify)
+	bind(s, api.GetBranding, e.Reports.Branding)
+	bind(s, api.PutBranding, e.Reports.PutBranding)
+	bind(s, api.DeleteBranding, e.Reports.DeleteBranding)
 	bind(s, api.GetExecutiveSummary, e.Reports.ExecutiveSummary)
 
 	bind(s, api.ListApprovals, a.ListApprovals)

@@ -336,6 +336,9 @@ func (r *tour) poam() {
 	r.move(api.StatePOAMApproved)
 }
 
+// smallLogo is a PNG of 16 by 16 pixels.
+const smallLogo = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mMQMgkjCTGMahjVMHw1AACtApwBsgWS9AAAAABJRU5ErkJggg=="
+
 func (r *tour) reports() {
 	r.note("reportId", r.ask(api.CreateReport.Operation, "", `{"format": "html", "template": "executive_summary"}`))
 	r.ask(api.GenerateReport.Operation, "", "")
@@ -344,6 +347,10 @@ func (r *tour) reports() {
 	r.ask(api.DownloadReport.Operation, "", "")
 	r.ask(api.RenderReport.Operation, "", "")
 	r.ask(api.VerifyReport.Operation, "", "")
+	r.path["orgId"] = r.org
+	r.ask(api.PutBranding.Operation, "", `{"accent": "#123456", "footer": "Prepared by Acme Consulting", "logo": "`+smallLogo+`"}`)
+	r.ask(api.GetBranding.Operation, "", "")
+	r.ask(api.DeleteBranding.Operation, "", "")
 	r.ask(api.GetExecutiveSummary.Operation, "", "")
 	r.note("artifactId", r.first(r.ask(api.ListArtifacts.Operation, "", "")))
 	r.path["versionNumber"] = "1"

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/scf-service/service/report/drawing"
+
 // A report is told once, as a document of sections and blocks; each format writes the
 // same blocks its own way. All strings in it are plain text.
 
@@ -16,6 +18,10 @@ type document struct {
 	Sections []section
 	AsOf     string
 	Tool     string
+	Theme    drawing.Theme
+	// Line stands on the title page, Footer at the foot of each page; Logo is a PNG.
+	Line, Footer string
+	Logo         []byte
 }
 
 // section is a chapter with its own anchor.
@@ -137,7 +143,6 @@ func (quotes) Kind() string  { return "quotes" }
 func (card) Kind() string    { return "card" }
 func (jumps) Kind() string   { return "jumps" }
 func (table) Kind() string   { return "table" }
-func (radar) Kind() string   { return "radar" }
 
 func plain(s string) cell                 { return cell{{Text: s}} }
 func free(s string) cell                  { return cell{{Text: s, Free: true}} }

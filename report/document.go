@@ -12,7 +12,7 @@ func (v *view) document() document {
 	d := document{
 		Title: v.title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
 		Draft: v.draft, AsOf: moment(v.AsOf), Tool: v.Tool,
-		Facts: v.masthead(), Versions: v.versions(),
+		Facts: v.masthead(), Versions: v.versions(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+starterNotice)

@@ -3,21 +3,26 @@ package report
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // A DOCX is written from the same blocks as the page and Markdown, as Office Open XML
 // (ISO/IEC 29500): real headings, a contents field, captions, tables whose head is repeated
-// on each page. Pictures are left out, as in Markdown: each stands beside a table that says
+// on each page. Pictures are images with a description; each stands beside a table that says
 // the same. It refers to nothing outside itself.
 //
 //	docx.go        the package: its parts, and the frame of the document
 //	docxblocks.go  blocks, cells and texts as paragraphs and tables
+//	docximage.go   pictures
 //	docxparts.go   styles, numbering, header and footer
 type docx struct {
 	w *bufio.Writer
@@ -25,6 +30,12 @@ type docx struct {
 	bookmarks map[string]string
 	used      int
 	width     int // of the text, in twentieths of a point
+	theme     drawing.Theme
+	// images are the parts that the document shows, in their order.
+	images []docxImage
+	// theme1 tells whether the package has a theme.
+	theme1 bool
+	err    error
 }
 
 // The page is A4 with margins of 2 cm; measures are in twentieths of a point.
@@ -35,42 +46,79 @@ const (
 	docxTextWidth  = docxPageWidth - 2*docxMargin
 )
 
-// writeDOCX writes the document as a Word document.
-func writeDOCX(w io.Writer, d document, asOf time.Time) error {
+// named are the parts that name styles.
+var named = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
+
+// writeDOCX writes the document as a Word document, in the styles of another one where that is given.
+func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 	z := zip.NewWriter(w)
 	// A zip has no time before 1980, and this one tells none of its own.
 	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
-	parts := []struct {
+	x := &docx{bookmarks: map[string]string{}, width: docxTextWidth, theme: d.Theme}
+	type part struct {
 		name  string
 		write func(*bufio.Writer)
-	}{
-		{"[Content_Types].xml", docxFixed(docxContentTypes)},
+	}
+	styles, types := xmlHead+docxStyles(d.Theme), docxContentTypes
+	var own *docxOwnStyles
+	if len(style) > 0 {
+		var err error
+		if own, err = ownStyles(style, styles); err != nil {
+			return err
+		}
+		styles, x.theme1 = own.styles, own.theme != ""
+		if x.theme1 {
+			types = strings.Replace(types, `</Types>`, `<Override PartName="/word/theme/theme1.xml" ContentType="application/vnd.openxmlformats-officedocument.theme+xml"/></Types>`, 1)
+		}
+	}
+	parts := []part{
+		{"[Content_Types].xml", docxFixed(types)},
 		{"_rels/.rels", docxFixed(docxRootRelations)},
 		{"docProps/core.xml", func(b *bufio.Writer) { coreProperties(b, &d, asOf) }},
 		{"docProps/app.xml", docxFixed(docxApp)},
-		{"word/_rels/document.xml.rels", docxFixed(docxRelations)},
-		{"word/styles.xml", docxFixed(docxStyles())},
+		{"word/styles.xml", func(b *bufio.Writer) { _, _ = b.WriteString(styles) }},
 		{"word/numbering.xml", docxFixed(docxNumbering)},
 		{"word/settings.xml", docxFixed(docxSettings)},
 		{"word/header1.xml", func(b *bufio.Writer) { docxHeader(b, &d) }},
 		{"word/footer1.xml", func(b *bufio.Writer) { docxFooter(b, &d) }},
 		{"word/document.xml", func(b *bufio.Writer) {
-			x := &docx{w: b, bookmarks: map[string]string{}, width: docxTextWidth}
+			x.w = b
 			x.document(&d)
 		}},
+		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.relations(b) }},
 	}
-	for _, p := range parts {
+	if x.theme1 {
+		parts = append(parts, part{"word/theme/theme1.xml", func(b *bufio.Writer) { _, _ = b.WriteString(own.theme) }})
+	}
+	put := func(p part) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: stamp})
 		if err != nil {
 			return err
 		}
-		b := bufio.NewWriterSize(f, 1<<16)
+		to := f
+		var whole bytes.Buffer
+		if own != nil && named[p.name] {
+			to = &whole
+		}
+		b := bufio.NewWriterSize(to, 1<<16)
 		p.write(b)
-		if err := b.Flush(); err != nil {
+		if err := b.Flush(); err != nil || to == f {
+			return err
+		}
+		_, err = f.Write(own.applied(whole.Bytes()))
+		return err
+	}
+	for _, p := range parts {
+		if err := put(p); err != nil {
 			return err
 		}
 	}
-	return z.Close()
+	for _, i := range x.images {
+		if err := put(part{"word/" + i.name, func(b *bufio.Writer) { _, _ = b.Write(i.data) }}); err != nil {
+			return err
+		}
+	}
+	return errors.Join(x.err, z.Close())
 }
 
 func docxFixed(text string) func(*bufio.Writer) {
@@ -79,12 +127,18 @@ func docxFixed(text string) func(*bufio.Writer) {
 
 // document is the body: title, contents, what the report rests on, and its sections.
 func (x *docx) document(d *document) {
-	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `"><w:body>`)
+	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, nsDrawing, `><w:body>`)
+	if w, h := logoSize(d.Logo, 160, 90); w > 0 {
+		x.image("png", d.Logo, "Logo", d.Organization, w*12700, h*12700)
+	}
 	x.styled("Title", plain(d.Title))
 	if d.Organization+d.Assessment != "" {
 		x.styled("Subtitle", plain(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
 	}
 	x.styled("Date", plain("As of "+d.AsOf+"."))
+	if d.Line != "" {
+		x.styled("Subtitle", free(d.Line))
+	}
 	for _, n := range d.Notices {
 		x.styled("Notice", cell{{Text: n, Strong: true}})
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 func (x *docx) block(b block) {
@@ -34,6 +36,8 @@ func (x *docx) block(b block) {
 		}
 	case table:
 		x.table(b)
+	case picture:
+		x.picture(b.Titled())
 	}
 }
 
@@ -114,8 +118,8 @@ func (x *docx) run(s span) {
 		x.put(`<w:b/><w:bCs/>`)
 	}
 	if s.Badge != "" {
-		ink, ground := badgeColors(s.Badge)
-		x.put(`<w:color w:val="`, ink.hex(), `"/><w:shd w:val="clear" w:color="auto" w:fill="`, ground.hex(), `"/>`)
+		ink, ground := drawing.Badge(s.Badge)
+		x.put(`<w:color w:val="`, x.theme.Of(ink).Hex(), `"/><w:shd w:val="clear" w:color="auto" w:fill="`, x.theme.Of(ground).Hex(), `"/>`)
 	}
 	if rightToLeft(s.Text) {
 		x.put(`<w:rtl/>`)
@@ -217,7 +221,7 @@ func (x *docx) tiles(all []fact) {
 		}
 		x.put(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/></w:trPr>`)
 		for _, f := range line {
-			x.putf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="F4F6F8"/></w:tcPr>`, x.width/tilesAcross)
+			x.putf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/></w:tcPr>`, x.width/tilesAcross, x.theme.Of(drawing.Panel).Hex())
 			x.styled("TileName", plain(f.Label))
 			value := f.Value
 			for _, c := range f.List {
@@ -274,7 +278,7 @@ func (x *docx) table(t table) {
 		if c.Picture {
 			continue
 		}
-		x.putf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="E8EDF2"/><w:vAlign w:val="bottom"/></w:tcPr>`, widths[i])
+		x.putf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/><w:vAlign w:val="bottom"/></w:tcPr>`, widths[i], x.theme.Of(drawing.Panel).Hex())
 		x.paragraphs("TableHead", align(c), plain(c.Name))
 		x.put(`</w:tc>`)
 	}
@@ -283,6 +287,9 @@ func (x *docx) table(t table) {
 		x.row(&t, &t.Rows[i], widths)
 	}
 	x.put(`</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
+	for _, d := range t.charts() {
+		x.picture(d)
+	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if len(r.Detail) == 0 {

@@ -2,10 +2,8 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
 )
 
@@ -17,7 +15,7 @@ func (v *view) gapSection() []block {
 		return []block{say("empty", "The gap analysis has no findings: every control that was assessed is met, or excluded.")}
 	}
 	out := []block{
-		heading{ID: v.anchors.add("gap", "severity"), Text: "By severity and domain"}, v.severityTable(), v.domainSeverityTable(),
+		heading{ID: v.anchors.add("gap", "severity"), Text: "By severity and domain"}, v.severityTable(), v.domainSeverityTable(), v.heatMap(),
 		heading{ID: v.anchors.add("gap", "index"), Text: "Findings, worst first"}, v.findingIndex(),
 		heading{ID: v.anchors.add("gap", "findings"), Text: "Findings in full"},
 	}
@@ -33,21 +31,10 @@ func (v *view) domainSeverityTable() table {
 	for _, s := range api.Severities {
 		t.Columns = append(t.Columns, column{Name: label(string(s)), Width: 4, Number: true})
 	}
-	by, all := map[string]map[api.Severity]int{}, map[string]int{}
-	for i := range v.Findings {
-		f := &v.Findings[i]
-		if by[f.DomainCode] == nil {
-			by[f.DomainCode] = map[api.Severity]int{}
-		}
-		by[f.DomainCode][f.Severity]++
-		all[f.DomainCode]++
-	}
-	codes := sortedKeys(by)
-	slices.SortFunc(codes, catalog.Natural)
-	for _, d := range codes {
-		r := row{Cells: []cell{free(v.domain(d)), number(all[d])}}
-		for _, s := range api.Severities {
-			r.Cells = append(r.Cells, number(by[d][s]))
+	for _, d := range v.findingsByDomain() {
+		r := row{Cells: []cell{free(v.domain(d.code)), number(d.all)}}
+		for _, n := range d.by {
+			r.Cells = append(r.Cells, number(n))
 		}
 		t.Rows = append(t.Rows, r)
 	}

@@ -2,10 +2,13 @@ package report
 
 import (
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 var (
@@ -14,18 +17,28 @@ var (
 	//go:embed page.css
 	pageStyle string
 
-	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML}).Parse(pageSource))
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": drawn}).Parse(pageSource))
 )
 
 // htmlPage is a document and how it looks.
 type htmlPage struct {
 	document
 	Style template.CSS
+	Defs  template.HTML
+	// Image is the logo; empty for none.
+	Image template.URL
 }
+
+// drawn is a picture inside the page; its texts are escaped by the drawing.
+func drawn(p picture) template.HTML { return template.HTML(p.SVG()) }
 
 // writeHTML writes one self-contained page: no script, no network.
 func writeHTML(w io.Writer, d document) error {
-	return pageTemplate.Execute(w, htmlPage{document: d, Style: template.CSS(pageStyle)})
+	var image template.URL
+	if len(d.Logo) > 0 {
+		image = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(d.Logo))
+	}
+	return pageTemplate.Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageStyle), Defs: template.HTML(drawing.Defs()), Image: image})
 }
 
 // cellHTML is a cell as the content of an element. There are a hundred thousand in a
@@ -63,7 +76,7 @@ func barHTML(b *strings.Builder, r *bar) {
 	name := template.HTMLEscapeString(r.Label)
 	fmt.Fprintf(b, `<svg class="bar" role="img" width="100%%" height="16" aria-label="%s"><title>%s</title><rect width="100%%" height="16" class="track"/>`, name, name)
 	for _, s := range r.Segments() {
-		fmt.Fprintf(b, `<rect x="%v%%" width="%v%%" height="16" class="f-%s"/>`, s.X, s.Width, className(s.Fill))
+		fmt.Fprintf(b, `<rect x="%v%%" width="%v%%" height="16" class="f-%s"/>`, s.X, s.Width, s.Fill)
 	}
 	if at := r.MarkAt(); at >= 0 {
 		fmt.Fprintf(b, `<line x1="%v%%" x2="%v%%" y1="0" y2="16" class="mark"/>`, at, at)

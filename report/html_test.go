@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/report/drawing"
 )
 
 // tree is a parsed page.
@@ -202,24 +203,92 @@ func TestRadar(t *testing.T) {
 		}
 		domains = append(domains, m)
 	}
-	r, ok := radarOf(domains)
-	if !ok || len(r.Axes) != radarAxes || r.Axes[0].Code != "CHG" || r.Axes[11].Code != "RSK" || r.Targets() != "" {
-		t.Errorf("radar: %v %+v", ok, r)
+	shown := radarDomains(domains)
+	if len(shown) != radarAxes || shown[0].DomainCode != "CHG" || shown[11].DomainCode != "RSK" {
+		t.Errorf("radar: %+v", shown)
 	}
-	if _, ok := radarOf(domains[:2]); ok {
+	if _, ok := radar(domains[:2]); ok {
 		t.Error("a radar of two axes")
 	}
-	for _, p := range r.Points() {
-		if p.X < 0 || p.X > radarWidth || p.Y < 0 || p.Y > radarHeight {
-			t.Errorf("a point outside: %+v", p)
+	p, ok := radar(domains)
+	if !ok {
+		t.Fatal("no radar")
+	}
+	insideFrame(t, p.Drawing)
+}
+
+// insideFrame fails for a shape that stands outside its drawing.
+func insideFrame(t *testing.T, d drawing.Drawing) {
+	t.Helper()
+	in := func(x, y float64) {
+		if !(x >= -1 && x <= d.Width+1 && y >= -1 && y <= d.Height+1) {
+			t.Errorf("%s: a shape at %.0f, %.0f of %.0f × %.0f", d.Title, x, y, d.Width, d.Height)
+		}
+	}
+	for _, s := range d.Shapes {
+		switch s := s.(type) {
+		case drawing.Box:
+			in(s.X, s.Y)
+			in(s.X+s.W, s.Y+s.H)
+		case drawing.Line:
+			for _, p := range s.Points {
+				in(p.X, p.Y)
+			}
+		case drawing.Area:
+			for _, p := range s.Points {
+				in(p.X, p.Y)
+			}
+		case drawing.Dot:
+			in(s.X-s.R, s.Y-s.R)
+			in(s.X+s.R, s.Y+s.R)
+		case drawing.Label:
+			x, w := s.X, drawing.WidthOf(s.Text, s.Size, s.Strong)
+			switch s.At {
+			case drawing.Middle:
+				x -= w / 2
+			case drawing.End:
+				x -= w
+			}
+			in(x, s.Y)
+			in(x+w, s.Y)
+		}
+	}
+}
+
+// Every picture of every source stays inside its frame and says in words what it shows.
+func TestPicturesStayInsideTheirFrames(t *testing.T) {
+	for name, s := range sources() {
+		for _, k := range templates {
+			v := newView(s, Request{Template: k.name, Format: FormatHTML})
+			var look func(all []block)
+			look = func(all []block) {
+				for _, b := range all {
+					switch b := b.(type) {
+					case picture:
+						insideFrame(t, b.Drawing)
+						if b.Title == "" || b.Text == "" || len(b.Shapes) == 0 {
+							t.Errorf("%s %s: a picture without words: %q", name, k.name, b.Title)
+						}
+					case table:
+						for _, d := range b.charts() {
+							insideFrame(t, d)
+						}
+					case card:
+						look(b.Blocks)
+					}
+				}
+			}
+			for _, sec := range v.document().Sections {
+				look(sec.Blocks)
+			}
 		}
 	}
 }
 
 func TestBar(t *testing.T) {
-	b := bar{Parts: []barPart{{"a", 1}, {"b", 0}, {"c", 2}, {"d", -1}}, Max: 4, Mark: 9}
+	b := bar{Parts: []barPart{{"partly", 1}, {"planned", 0}, {"no such fill", 2}, {"high", -1}}, Max: 4, Mark: 9}
 	got := b.Segments()
-	if len(got) != 2 || got[0] != (segment{"a", 0, 25}) || got[1] != (segment{"c", 25, 50}) || b.MarkAt() != 100 {
+	if len(got) != 2 || got[0] != (segment{"partly", 0, 25}) || got[1] != (segment{"excluded", 25, 50}) || b.MarkAt() != 100 {
 		t.Errorf("segments %v, mark %v", got, b.MarkAt())
 	}
 	if empty := (&bar{Max: 0, Parts: []barPart{{"a", 1}}, Mark: -1}); len(empty.Segments()) != 0 || empty.MarkAt() != -1 {

@@ -15,6 +15,9 @@ func writeMarkdown(w io.Writer, d document) error {
 		m.line(mdLine(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
 	}
 	m.line("As of " + mdLine(d.AsOf) + ".")
+	if d.Line != "" {
+		m.line(mdLine(d.Line))
+	}
 	for _, n := range d.Notices {
 		m.line("> **" + mdLine(n) + "**")
 	}
@@ -48,6 +51,9 @@ func writeMarkdown(w io.Writer, d document) error {
 	}
 	m.line("---")
 	m.line("Written by " + mdLine(d.Tool) + ".")
+	if d.Footer != "" {
+		m.line(mdLine(d.Footer))
+	}
 	return m.err
 }
 

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
 )
 
@@ -71,7 +69,7 @@ func (v *view) maturityPictures() []block {
 	all.Cells[0] = cell{{Text: "All domains", Strong: true}}
 	t.Rows = append(t.Rows, all)
 	out := []block{t}
-	if r, ok := radarOf(v.MaturitySummary.Domains); ok {
+	if r, ok := radar(v.MaturitySummary.Domains); ok {
 		out = append(out, r)
 	}
 	return out
@@ -140,42 +138,4 @@ func (v *view) scoreTable(domain string, from, to int) table {
 		})
 	}
 	return t
-}
-
-// radarAxes is how many axes a reader can tell apart.
-const radarAxes = 12
-
-// radar shows domains as axes from 0 in the middle to 5 at the rim.
-type radar struct {
-	Title, Note string
-	Axes        []radarAxis
-}
-
-type radarAxis struct {
-	Code, Name    string
-	Value, Target float64
-	HasTarget     bool
-}
-
-// radarOf takes the assessed domains with most controls; fewer than three make no figure.
-func radarOf(domains []api.DomainMaturity) (radar, bool) {
-	assessed := weakest(domains, len(domains))
-	slices.SortStableFunc(assessed, func(a, b api.DomainMaturity) int {
-		return cmp.Or(b.Controls-a.Controls, catalog.Natural(a.DomainCode, b.DomainCode))
-	})
-	shown := assessed[:min(radarAxes, len(assessed))]
-	if len(shown) < 3 {
-		return radar{}, false
-	}
-	slices.SortFunc(shown, func(a, b api.DomainMaturity) int { return catalog.Natural(a.DomainCode, b.DomainCode) })
-	r := radar{Title: "Maturity by domain, as a radar"}
-	for _, d := range shown {
-		a := radarAxis{Code: d.DomainCode, Name: d.DomainName, Value: *d.Mean}
-		if d.TargetMean != nil {
-			a.Target, a.HasTarget = *d.TargetMean, true
-		}
-		r.Axes = append(r.Axes, a)
-	}
-	r.Note = fmt.Sprintf("The %d assessed domains with most controls, from level 0 in the middle to 5 at the rim. All %d domains are in the table.", len(shown), len(domains))
-	return r, true
 }

@@ -1,12 +1,15 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // The page, in points: A4, upright.
@@ -24,6 +27,7 @@ const (
 type pdf struct {
 	f     *fpdf.Fpdf
 	fonts fontSet
+	theme drawing.Theme
 	doc   *document
 
 	y           float64
@@ -43,7 +47,7 @@ type pdf struct {
 		page  int
 		face  *face
 		size  float64
-		color rgb
+		color drawing.Name
 	}
 }
 
@@ -70,29 +74,8 @@ type entry struct {
 // decor is a strip along the text: filled from Left to Right, or a line where they are one.
 type decor struct {
 	left, right float64
-	fill        rgb
+	fill        drawing.Name
 }
-
-type rgb struct{ r, g, b int }
-
-// hex is a colour as Word writes it.
-func (c rgb) hex() string { return fmt.Sprintf("%02X%02X%02X", c.r, c.g, c.b) }
-
-var (
-	pdfInk    = rgb{0x1c, 0x25, 0x30}
-	pdfSoft   = rgb{0x55, 0x60, 0x6d}
-	pdfPanel  = rgb{0xf4, 0xf6, 0xf8}
-	pdfRule   = rgb{0xd5, 0xdb, 0xe1}
-	pdfAccent = rgb{0x0f, 0x4c, 0x75}
-	pdfAmber  = rgb{0xf0, 0xc7, 0x5e}
-	pdfLink   = rgb{0x0b, 0x4f, 0x80}
-	pdfGood   = rgb{0x1d, 0x6f, 0x42}
-	pdfBad    = rgb{0x9b, 0x1c, 0x1c}
-	pdfBadBg  = rgb{0xfc, 0xe8, 0xe6}
-	pdfWarn   = rgb{0x7a, 0x4b, 0x00}
-	pdfWarnBg = rgb{0xfd, 0xf1, 0xd8}
-	pdfWhite  = rgb{0xff, 0xff, 0xff}
-)
 
 // writePDF writes the document as PDF, with contents, bookmarks and links. A character that
 // no font has is shown as a box, and the last page names it; fallback, a TrueType font, may
@@ -129,7 +112,7 @@ func layPDF(d document, asOf time.Time, fallback []byte) (*pdf, error) {
 	f.SetAutoPageBreak(false, 0)
 	f.SetMargins(0, 0, 0)
 	f.SetLang("en")
-	p := &pdf{f: f, fonts: fonts, doc: &d, left: pdfLeft, right: pdfRight, places: map[string]spot{}, missing: map[rune]bool{}}
+	p := &pdf{f: f, fonts: fonts, theme: d.Theme, doc: &d, left: pdfLeft, right: pdfRight, places: map[string]spot{}, missing: map[rune]bool{}}
 	fonts.register(f)
 	f.SetTitle(p.plain(strings.TrimPrefix(d.Organization+": "+d.Title, ": ")), true)
 	f.SetSubject(p.plain(d.Assessment), true)
@@ -166,7 +149,7 @@ func (p *pdf) watermark() {
 	p.f.SetAlpha(0.07, "Normal")
 	p.f.TransformBegin()
 	p.f.TransformRotate(35, pdfWidth/2, pdfHeight/2)
-	p.text(pdfWidth/2-195, pdfHeight/2+40, p.fonts.bold, 120, pdfBad, "DRAFT")
+	p.text(pdfWidth/2-195, pdfHeight/2+40, p.fonts.bold, 120, drawing.Bad, "DRAFT")
 	p.f.TransformEnd()
 	p.f.SetAlpha(1, "Normal")
 }
@@ -218,24 +201,29 @@ func (p *pdf) anchor(id string) {
 	}
 }
 
-func (p *pdf) fill(c rgb) { p.f.SetFillColor(c.r, c.g, c.b) }
-func (p *pdf) draw(c rgb) { p.f.SetDrawColor(c.r, c.g, c.b) }
+func (p *pdf) fill(n drawing.Name) { p.f.SetFillColor(p.parts(n)) }
+func (p *pdf) draw(n drawing.Name) { p.f.SetDrawColor(p.parts(n)) }
+
+func (p *pdf) parts(n drawing.Name) (r, g, b int) {
+	c := p.theme.Of(n)
+	return int(c.R), int(c.G), int(c.B)
+}
 
 // line draws a rule.
-func (p *pdf) line(x1, y1, x2, y2, width float64, c rgb) {
+func (p *pdf) line(x1, y1, x2, y2, width float64, c drawing.Name) {
 	p.draw(c)
 	p.f.SetLineWidth(width)
 	p.f.Line(x1, y1, x2, y2)
 }
 
 // text writes a run that is known to fit; y is its baseline.
-func (p *pdf) text(x, y float64, f *face, size float64, c rgb, s string) {
+func (p *pdf) text(x, y float64, f *face, size float64, c drawing.Name, s string) {
 	if n := &p.now; n.page != p.f.PageNo() || n.face != f || n.size != size {
 		p.f.SetFont(f.name, "", size)
 		n.page, n.face, n.size = p.f.PageNo(), f, size
 	}
 	if p.now.color != c {
-		p.f.SetTextColor(c.r, c.g, c.b)
+		p.f.SetTextColor(p.parts(c))
 		p.now.color = c
 	}
 	p.f.Text(x, y, s)
@@ -245,17 +233,21 @@ func (p *pdf) text(x, y float64, f *face, size float64, c rgb, s string) {
 func (p *pdf) front() {
 	d := p.doc
 	p.newPage()
-	p.fill(pdfAccent)
+	p.fill(drawing.Accent)
 	p.f.Rect(0, 0, pdfWidth, 190, "F")
-	p.fill(pdfAmber)
+	p.fill(drawing.Band)
 	p.f.Rect(0, 190, pdfWidth, 5, "F")
+	right := p.right - p.logo()
 	y := 62.0
 	for _, l := range []struct {
 		text string
 		face *face
 		size float64
-	}{{d.Organization, p.fonts.regular, 13}, {d.Title, p.fonts.bold, 27}, {d.Assessment, p.fonts.regular, 14}, {"As of " + d.AsOf, p.fonts.regular, 10}} {
-		for _, ln := range p.breakText(l.text, l.face, l.size, pdfWhite, p.right-p.left, 2) {
+	}{{d.Organization, p.fonts.regular, 13}, {d.Title, p.fonts.bold, 27}, {d.Assessment, p.fonts.regular, 14}, {"As of " + d.AsOf, p.fonts.regular, 10}, {d.Line, p.fonts.regular, 10}} {
+		if l.text == "" {
+			continue
+		}
+		for _, ln := range p.breakText(l.text, l.face, l.size, drawing.OnAccent, right-p.left, 2) {
 			p.drawLine(ln, p.left, y, l.size*1.3)
 			y += l.size * 1.3
 		}
@@ -263,22 +255,37 @@ func (p *pdf) front() {
 	}
 	p.y = 215
 	for _, n := range d.Notices {
-		p.notice(n, nil, pdfWarn, pdfWarnBg)
+		p.notice(n, nil, drawing.Warn, drawing.WarnGround)
 	}
 	if len(d.Draft) > 0 {
-		p.notice("DRAFT. What follows was not all approved by a person:", d.Draft, pdfBad, pdfBadBg)
+		p.notice("DRAFT. What follows was not all approved by a person:", d.Draft, drawing.Bad, drawing.BadGround)
 	}
 	p.contents()
 }
 
-func (p *pdf) notice(text string, items []string, c, bg rgb) {
+// logo stands at the upper right of the first page on white; it tells what room it takes.
+func (p *pdf) logo() float64 {
+	w, h := logoSize(p.doc.Logo, 130, 80)
+	if w == 0 || h == 0 {
+		return 0
+	}
+	const pad, top = 8.0, 40.0
+	x := pdfRight - w - 2*pad
+	p.fill(drawing.Paper)
+	p.f.Rect(x, top, w+2*pad, h+2*pad, "F")
+	p.f.RegisterImageOptionsReader("logo", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(p.doc.Logo))
+	p.f.ImageOptions("logo", x+pad, top+pad, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+	return w + 2*pad + 14
+}
+
+func (p *pdf) notice(text string, items []string, c, bg drawing.Name) {
 	p.gap(4)
 	p.inset(0, 0, []decor{{p.left, p.right, bg}, {p.left, p.left + 4, c}}, func() {
 		p.inset(14, 10, nil, func() {
 			p.take(6)
-			p.paragraph(plain(text), style{p.fonts.bold, 9.5, pdfInk}, 0)
+			p.paragraph(plain(text), style{p.fonts.bold, 9.5, drawing.Ink}, 0)
 			for _, s := range items {
-				p.bullet(plain(s), style{p.fonts.regular, 9, pdfInk})
+				p.bullet(plain(s), style{p.fonts.regular, 9, drawing.Ink})
 			}
 			p.take(6)
 		})
@@ -289,7 +296,7 @@ func (p *pdf) notice(text string, items []string, c, bg rgb) {
 func (p *pdf) contents() {
 	p.gap(10)
 	p.anchor("contents")
-	p.paragraph(plain("Contents"), style{p.fonts.bold, 13, pdfInk}, 4)
+	p.paragraph(plain("Contents"), style{p.fonts.bold, 13, drawing.Ink}, 4)
 	p.contentsLine("About this report", "about", 0)
 	for i := range p.doc.Sections {
 		s := &p.doc.Sections[i]
@@ -307,9 +314,9 @@ func (p *pdf) contents() {
 }
 
 func (p *pdf) contentsLine(title, ref string, level int) {
-	st, height := style{p.fonts.bold, 10, pdfInk}, 17.0
+	st, height := style{p.fonts.bold, 10, drawing.Ink}, 17.0
 	if level > 0 {
-		st, height = style{p.fonts.regular, 9, pdfInk}, 13
+		st, height = style{p.fonts.regular, 9, drawing.Ink}, 13
 	}
 	x := p.left + float64(level)*14
 	ln := p.breakText(title, st.face, st.size, st.color, p.right-x-40, 1)
@@ -334,10 +341,10 @@ func (p *pdf) chapter(s *section) {
 	p.newPage()
 	p.title(s.ID, s.Title, s.Draft != "")
 	if s.Draft != "" {
-		p.paragraph(plain(s.Draft), style{p.fonts.bold, 9.5, pdfBad}, 4)
+		p.paragraph(plain(s.Draft), style{p.fonts.bold, 9.5, drawing.Bad}, 4)
 	}
 	if s.Approved != "" {
-		p.paragraph(plain(s.Approved), style{p.fonts.bold, 9.5, pdfGood}, 4)
+		p.paragraph(plain(s.Approved), style{p.fonts.bold, 9.5, drawing.Good}, 4)
 	}
 	for _, b := range s.Blocks {
 		p.block(b)
@@ -351,9 +358,9 @@ func (p *pdf) title(id, text string, draft bool) {
 	if draft {
 		text += " (DRAFT)"
 	}
-	p.paragraph(plain(text), style{p.fonts.bold, 18, pdfInk}, 0)
+	p.paragraph(plain(text), style{p.fonts.bold, 18, drawing.Ink}, 0)
 	y := p.take(10)
-	p.line(p.left, y+4, p.right, y+4, 1.6, pdfAccent)
+	p.line(p.left, y+4, p.right, y+4, 1.6, drawing.Accent)
 }
 
 func (p *pdf) bookmark(text string, level int) {
@@ -382,9 +389,9 @@ func (p *pdf) finish() {
 		}
 		s := fmt.Sprint(to.page)
 		w := face.width(s, size)
-		p.text(p.right-w, e.y+height*0.72, face, size, pdfInk, s)
+		p.text(p.right-w, e.y+height*0.72, face, size, drawing.Ink, s)
 		p.f.SetDashPattern([]float64{0.8, 2.6}, 0)
-		p.line(e.end+6, e.y+height*0.72, p.right-w-6, e.y+height*0.72, 0.7, pdfSoft)
+		p.line(e.end+6, e.y+height*0.72, p.right-w-6, e.y+height*0.72, 0.7, drawing.Soft)
 		p.f.SetDashPattern(nil, 0)
 	}
 	ends := map[string]int{}
@@ -407,7 +414,7 @@ func (p *pdf) finish() {
 
 // running are the lines above and below the text.
 func (p *pdf) running(n, last int) {
-	soft, size := pdfSoft, 7.5
+	soft, size := drawing.Soft, 7.5
 	one := func(s string, width float64) line {
 		l := p.breakText(s, p.fonts.regular, size, soft, width, 1)
 		if len(l) == 0 {
@@ -418,14 +425,17 @@ func (p *pdf) running(n, last int) {
 	width := (pdfRight - pdfLeft) * 0.8
 	if n > 1 {
 		p.drawLine(one(strings.TrimPrefix(p.doc.Organization+", "+p.doc.Assessment, ", "), width), pdfLeft, 30, 10)
-		p.line(pdfLeft, 44, pdfRight, 44, 0.5, pdfRule)
+		p.line(pdfLeft, 44, pdfRight, 44, 0.5, drawing.Rule)
 	}
 	if len(p.doc.Draft) > 0 && n > 1 {
-		p.text(pdfRight-p.fonts.bold.width("DRAFT", 9), 38, p.fonts.bold, 9, pdfBad, "DRAFT")
+		p.text(pdfRight-p.fonts.bold.width("DRAFT", 9), 38, p.fonts.bold, 9, drawing.Bad, "DRAFT")
 	}
 	foot := pdfHeight - 34
-	p.line(pdfLeft, foot-4, pdfRight, foot-4, 0.5, pdfRule)
+	p.line(pdfLeft, foot-4, pdfRight, foot-4, 0.5, drawing.Rule)
 	p.drawLine(one(p.doc.Title+", as of "+p.doc.AsOf+". Written by "+p.doc.Tool+".", width), pdfLeft, foot, 10)
+	if p.doc.Footer != "" {
+		p.drawLine(one(p.doc.Footer, pdfRight-pdfLeft), pdfLeft, foot+10, 10)
+	}
 	number := fmt.Sprintf("page %d of %d", n, last)
 	p.text(pdfRight-p.fonts.regular.width(number, size), foot+7.2, p.fonts.regular, size, soft, number)
 }

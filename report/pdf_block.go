@@ -1,6 +1,10 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/scf-service/service/report/drawing"
+)
 
 const (
 	pdfBody  = 9.5
@@ -10,7 +14,7 @@ const (
 
 // block lays out one block, whatever it is.
 func (p *pdf) block(b block) {
-	body := style{p.fonts.regular, p.size(), pdfInk}
+	body := style{p.fonts.regular, p.size(), drawing.Ink}
 	switch b := b.(type) {
 	case heading:
 		p.gap(12)
@@ -19,13 +23,13 @@ func (p *pdf) block(b block) {
 		if !b.Minor {
 			p.bookmark(b.Text, 1)
 		}
-		p.paragraph(free(b.Text), style{p.fonts.bold, 12, pdfInk}, 4)
+		p.paragraph(free(b.Text), style{p.fonts.bold, 12, drawing.Ink}, 4)
 	case para:
 		switch b.Class {
 		case "lead":
 			body.size = 10.5
 		case "empty":
-			body.face, body.color = p.fonts.italic, pdfSoft
+			body.face, body.color = p.fonts.italic, drawing.Soft
 		}
 		p.paragraph(b.Text, body, 5)
 	case list:
@@ -49,8 +53,8 @@ func (p *pdf) block(b block) {
 		p.jumps(b)
 	case table:
 		p.table(b)
-	case radar:
-		p.radar(b)
+	case picture:
+		p.picture(b)
 	}
 }
 
@@ -88,12 +92,12 @@ const factLabel = 112.0
 func (p *pdf) facts(b facts) {
 	size := p.size()
 	for _, it := range b.Items {
-		label := p.layOut(p.words(plain(it.Label), style{p.fonts.bold, size * 0.95, pdfSoft}), factLabel-8)
-		values := [][]line{p.layOut(p.words(it.Value, style{p.fonts.regular, size, pdfInk}), p.right-p.left-factLabel)}
+		label := p.layOut(p.words(plain(it.Label), style{p.fonts.bold, size * 0.95, drawing.Soft}), factLabel-8)
+		values := [][]line{p.layOut(p.words(it.Value, style{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabel)}
 		if it.List != nil {
 			values = nil
 			for _, c := range it.List {
-				values = append(values, p.layOut(p.words(c, style{p.fonts.regular, size, pdfInk}), p.right-p.left-factLabel-10))
+				values = append(values, p.layOut(p.words(c, style{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabel-10))
 			}
 		}
 		h := size * leading
@@ -113,7 +117,7 @@ func (p *pdf) facts(b facts) {
 				x := p.left + factLabel
 				if it.List != nil {
 					if i == 0 {
-						p.fill(pdfSoft)
+						p.fill(drawing.Soft)
 						p.f.Circle(x+3, y+h*0.5+0.6, 1.2, "F")
 					}
 					x += 10
@@ -125,7 +129,7 @@ func (p *pdf) facts(b facts) {
 			beside(p.take(h))
 		}
 		y := p.take(3)
-		p.line(p.left, y+2, p.right, y+2, 0.4, pdfRule)
+		p.line(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
 	}
 	p.gap(6)
 }
@@ -138,8 +142,8 @@ func (p *pdf) tiles(b facts) {
 		items := b.Items[at:min(at+across, len(b.Items))]
 		labels, figures, most, large := make([][]line, len(items)), make([][]line, len(items)), 1, 1
 		for i, it := range items {
-			labels[i] = p.layOut(p.words(plain(it.Label), style{p.fonts.regular, 7.8, pdfSoft}), w-14)
-			figures[i] = p.layOut(p.words(it.Value, style{p.fonts.bold, 17, pdfInk}), w-14)
+			labels[i] = p.layOut(p.words(plain(it.Label), style{p.fonts.regular, 7.8, drawing.Soft}), w-14)
+			figures[i] = p.layOut(p.words(it.Value, style{p.fonts.bold, 17, drawing.Ink}), w-14)
 			most, large = max(most, len(labels[i])), max(large, len(figures[i]))
 		}
 		h := 12 + 21*float64(large) + 10*float64(most)
@@ -147,9 +151,9 @@ func (p *pdf) tiles(b facts) {
 		y := p.take(h)
 		for i := range items {
 			x := p.left + float64(i)*(w+space)
-			p.fill(pdfPanel)
+			p.fill(drawing.Panel)
 			p.f.Rect(x, y, w, h, "F")
-			p.fill(pdfAccent)
+			p.fill(drawing.Accent)
 			p.f.Rect(x, y, w, 2.4, "F")
 			for k, l := range figures[i] {
 				p.drawLine(l, x+7, y+5+21*float64(k), 21)
@@ -166,11 +170,11 @@ func (p *pdf) tiles(b facts) {
 func (p *pdf) quote(q quote) {
 	p.gap(3)
 	p.need(50)
-	p.inset(0, 0, []decor{{p.left, p.right, pdfPanel}, {p.left, p.left + 2.6, pdfAccent}}, func() {
+	p.inset(0, 0, []decor{{p.left, p.right, drawing.Panel}, {p.left, p.left + 2.6, drawing.Accent}}, func() {
 		p.inset(11, 9, nil, func() {
 			p.take(4)
-			p.paragraph(prose(q.Text), style{p.fonts.regular, pdfSmall + 0.3, pdfInk}, 2)
-			p.paragraph(q.source(), style{p.fonts.regular, 7.2, pdfSoft}, 0)
+			p.paragraph(prose(q.Text), style{p.fonts.regular, pdfSmall + 0.3, drawing.Ink}, 2)
+			p.paragraph(q.source(), style{p.fonts.regular, 7.2, drawing.Soft}, 0)
 			p.take(4)
 		})
 	})
@@ -204,9 +208,9 @@ func (p *pdf) card(b card) {
 	p.gap(8)
 	p.need(80)
 	p.anchor(b.ID)
-	p.inset(0, 0, []decor{{p.left, p.left, pdfAccent}}, func() {
+	p.inset(0, 0, []decor{{p.left, p.left, drawing.Accent}}, func() {
 		p.inset(10, 0, nil, func() {
-			p.paragraph(b.Title, style{p.fonts.bold, 10.5, pdfInk}, 4)
+			p.paragraph(b.Title, style{p.fonts.bold, 10.5, drawing.Ink}, 4)
 			for _, x := range b.Blocks {
 				p.block(x)
 			}
@@ -223,5 +227,5 @@ func (p *pdf) jumps(b jumps) {
 		}
 		c = c.and(it...)
 	}
-	p.paragraph(c, style{p.fonts.regular, pdfSmall, pdfInk}, 6)
+	p.paragraph(c, style{p.fonts.regular, pdfSmall, drawing.Ink}, 6)
 }

@@ -1,6 +1,10 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/scf-service/service/report/drawing"
+)
 
 const (
 	cellPad  = 3.0
@@ -25,7 +29,7 @@ func (p *pdf) table(t table) {
 		_, first = p.cells(t.Rows[0], widths)
 	}
 	p.need(60 + min(first, wholeRow)) // no head without a row
-	p.paragraph(plain(t.Caption), style{p.fonts.bold, 9, pdfInk}, 1)
+	p.paragraph(plain(t.Caption), style{p.fonts.bold, 9, drawing.Ink}, 1)
 	left, right, n := p.left, p.right, len(p.decor)
 	head := func() { // wherever in a row a page ends, the head stands as at first
 		l, r, d := p.left, p.right, p.decor
@@ -35,7 +39,7 @@ func (p *pdf) table(t table) {
 	}
 	head()
 	if len(t.Rows) == 0 {
-		p.paragraph(plain(or(t.Empty, "There is nothing to list.")), style{p.fonts.italic, cellSize, pdfSoft}, 6)
+		p.paragraph(plain(or(t.Empty, "There is nothing to list.")), style{p.fonts.italic, cellSize, drawing.Soft}, 6)
 		return
 	}
 	p.heads = append(p.heads, head)
@@ -67,7 +71,7 @@ func (p *pdf) columns(t table) []float64 {
 		}
 		for _, r := range t.Rows[:min(len(t.Rows), rowsLookedAt)] {
 			if i < len(r.Cells) {
-				for _, w := range p.words(r.Cells[i], style{p.fonts.regular, cellSize, pdfInk}) {
+				for _, w := range p.words(r.Cells[i], style{p.fonts.regular, cellSize, drawing.Ink}) {
 					pad := 2 * cellPad
 					if len(w.runs) > 0 && w.runs[0].badge != "" {
 						pad += 2 * badgePad
@@ -109,21 +113,21 @@ func (p *pdf) tableHead(t table, widths []float64) {
 		if c.Swatch != "" {
 			w -= 11
 		}
-		lines[i] = p.layOut(p.words(plain(c.Name), style{p.fonts.bold, headSize, pdfInk}), w)
+		lines[i] = p.layOut(p.words(plain(c.Name), style{p.fonts.bold, headSize, drawing.Ink}), w)
 		most = max(most, len(lines[i]))
 	}
 	step := headSize * 1.25
 	h := step*float64(most) + 6
 	y := p.take(h)
-	p.fill(pdfPanel)
+	p.fill(drawing.Panel)
 	p.f.Rect(p.left, y, p.right-p.left, h, "F")
-	p.line(p.left, y+h, p.right, y+h, 1, pdfAccent)
+	p.line(p.left, y+h, p.right, y+h, 1, drawing.Accent)
 	x := p.left
 	for i, c := range t.Columns {
 		from := x + cellPad
 		top := y + h - 3 - step*float64(len(lines[i]))
 		if c.Swatch != "" {
-			p.segment(from, y+h-3-8, 8, 8, className(c.Swatch))
+			p.box(from, y+h-3-8, 8, 8, drawing.Known(c.Swatch))
 			from += 11
 		}
 		for k, l := range lines[i] {
@@ -145,7 +149,7 @@ func (p *pdf) cells(r row, widths []float64) (cells []pdfCell, height float64) {
 	cells = make([]pdfCell, min(len(r.Cells), len(widths)))
 	most := 1
 	for i, c := range r.Cells[:len(cells)] {
-		cells[i].lines = p.layOut(p.words(c, style{p.fonts.regular, cellSize, pdfInk}), widths[i]-2*cellPad)
+		cells[i].lines = p.layOut(p.words(c, style{p.fonts.regular, cellSize, drawing.Ink}), widths[i]-2*cellPad)
 		for _, s := range c {
 			if s.Bar != nil {
 				cells[i].bar = s.Bar
@@ -192,7 +196,7 @@ func (p *pdf) row(t table, widths []float64, r row) {
 	}
 	p.take(2.5)
 	if len(r.Detail) > 0 {
-		p.inset(6, 0, []decor{{p.left + 6, p.left + 6, pdfRule}}, func() {
+		p.inset(6, 0, []decor{{p.left + 6, p.left + 6, drawing.Rule}}, func() {
 			p.inset(8, 0, nil, func() {
 				for _, b := range r.Detail {
 					p.block(b)
@@ -202,6 +206,6 @@ func (p *pdf) row(t table, widths []float64, r row) {
 		p.gap(3)
 	}
 	if p.y < pdfBottom {
-		p.line(p.left, p.y, p.right, p.y, 0.4, pdfRule)
+		p.line(p.left, p.y, p.right, p.y, 0.4, drawing.Rule)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/image/font/gofont/gomedium"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // poppler runs one of poppler's programs on a PDF, or skips where it isn't installed.
@@ -115,7 +117,7 @@ func TestPDFStaysOnThePage(t *testing.T) {
 	for _, width := range []float64{6, 40, 200} {
 		for _, c := range []cell{prose(long), prose("a b\n\n  c\td"), badge("high", "Very "+long), free("日本語のテキスト" + strings.Repeat("長", 400)), plain("").and(span{Text: long, Mono: true}), prose("👍🏽 \u202eabc\u0301")} {
 			var all strings.Builder
-			for _, l := range p.layOut(p.words(c, style{p.fonts.regular, 8, pdfInk}), width) {
+			for _, l := range p.layOut(p.words(c, style{p.fonts.regular, 8, drawing.Ink}), width) {
 				if l.width > width+1 && width > 2*badgePad+8 {
 					t.Errorf("a line of %.0f points in %.0f: %+v", l.width, width, l.runs)
 				}

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // face is a font with the widths of its characters.
@@ -124,7 +126,7 @@ func (p *pdf) plain(s string) string {
 type style struct {
 	face  *face
 	size  float64
-	color rgb
+	color drawing.Name
 }
 
 // run is a piece of a line in one font.
@@ -173,14 +175,14 @@ func (p *pdf) words(c cell, st style) []word {
 			continue
 		case s.Badge != "":
 			look.face, badge = p.fonts.bold, className(s.Badge)
-			look.color, _ = badgeColors(badge)
+			look.color, _ = drawing.Badge(badge)
 			flush()
 		case s.Mono:
 			look.face, look.size = p.fonts.mono, st.size*0.88
 		case s.Strong:
 			look.face = p.fonts.bold
 		case s.Ref != "":
-			look.color = pdfLink
+			look.color = drawing.Link
 		}
 		if s.Prose && i > 0 {
 			flush()
@@ -362,7 +364,7 @@ func split(w word, width float64) (first, rest word) {
 }
 
 // breakText is a plain text in lines, at most so many; the last one ends in … where more comes.
-func (p *pdf) breakText(s string, f *face, size float64, c rgb, width float64, most int) []line {
+func (p *pdf) breakText(s string, f *face, size float64, c drawing.Name, width float64, most int) []line {
 	lines := p.layOut(p.words(free(strings.Join(strings.Fields(s), " ")), style{f, size, c}), width)
 	if len(lines) <= most {
 		return lines
@@ -386,7 +388,7 @@ func (p *pdf) drawLine(l line, x, y, height float64) {
 	for _, r := range l.runs {
 		base := y + height*0.5 + r.size*0.36
 		if r.badge != "" {
-			ink, bg := badgeColors(r.badge)
+			ink, bg := drawing.Badge(r.badge)
 			p.fill(bg)
 			p.draw(ink)
 			p.f.SetLineWidth(0.5)
@@ -399,21 +401,6 @@ func (p *pdf) drawLine(l line, x, y, height float64) {
 			p.links = append(p.links, linkArea{spot{p.f.PageNo(), y}, x + r.x, r.width, height, r.ref})
 		}
 	}
-}
-
-// badgeColors are a status's ink and ground; the words say the same.
-func badgeColors(class string) (ink, ground rgb) {
-	switch class {
-	case "implemented", "approved":
-		return pdfGood, rgb{0xe4, 0xf3, 0xea}
-	case "partly", "planned", "medium", "not-evidenced":
-		return pdfWarn, pdfWarnBg
-	case "missing", "critical", "high", "draft":
-		return pdfBad, pdfBadBg
-	case "not-assessed", "excluded", "unmapped", "informational":
-		return pdfSoft, pdfPanel
-	}
-	return rgb{0x27, 0x46, 0x90}, rgb{0xe7, 0xed, 0xfa}
 }
 
 // missingNote says which characters could not be shown.
@@ -432,5 +419,5 @@ func (p *pdf) missingNote() {
 	}
 	p.gap(10)
 	p.notice("Some characters are in none of this file's fonts and are shown as "+string(box)+": "+strings.Join(codes, ", ")+more+
-		". The HTML report has them all; an operator can name a TrueType font that has them (SERVICE_REPORT_FONT).", nil, pdfWarn, pdfWarnBg)
+		". The HTML report has them all; an operator can name a TrueType font that has them (SERVICE_REPORT_FONT).", nil, drawing.Warn, drawing.WarnGround)
 }

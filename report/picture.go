@@ -1,14 +1,32 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/scf-service/service/report/drawing"
+)
+
+// picture is a drawing in a report; all it shows stands in a table beside it.
+type picture struct{ drawing.Drawing }
+
+// Kind names it for a page's template.
+func (picture) Kind() string { return "picture" }
+
+// Wide tells whether a narrow page has to be scrolled for it to be read.
+func (p picture) Wide() bool { return p.Width > 500 }
+
+// The sizes of a picture's texts, in its units.
+const (
+	labelSize = 13.0
+	smallSize = 11.5
 )
 
 // segment is a part of a bar, in percent of its width.
 type segment struct {
-	Fill     string
+	Fill     drawing.Name
 	X, Width float64
 }
 
@@ -21,7 +39,7 @@ func (b *bar) Segments() []segment {
 		if w <= 0 {
 			continue
 		}
-		out = append(out, segment{p.Fill, round(x), round(w)})
+		out = append(out, segment{drawing.Known(p.Fill), round(x), round(w)})
 		x += w
 	}
 	return out
@@ -42,101 +60,102 @@ func (b *bar) share(v float64) float64 {
 	return math.Min(v/b.Max, 1) * 100
 }
 
-// The radar's drawing, in units of its view box.
-const (
-	radarWidth  = 460
-	radarHeight = 380
-	radarRadius = 140.0
-)
-
-type point struct {
-	X, Y float64
-	// Text, Anchor and Name are of an axis's label.
-	Text, Anchor, Name string
-}
-
-// at is a level on an axis; axes go clockwise from the top.
-func (r radar) at(axis int, level float64) point {
-	angle := 2*math.Pi*float64(axis)/float64(len(r.Axes)) - math.Pi/2
-	d := radarRadius * math.Min(math.Max(level, 0), float64(topLevel)) / float64(topLevel)
-	return point{X: round(radarWidth/2 + d*math.Cos(angle)), Y: round(radarHeight/2 + d*math.Sin(angle))}
-}
-
-// Rings are the levels 1 to 5 as polygons.
-func (r radar) Rings() []string {
-	var out []string
-	for l := 1; l <= topLevel; l++ {
-		out = append(out, r.polygon(func(int) float64 { return float64(l) }))
-	}
-	return out
-}
-
-// Scale are the names of the rings, along the first axis.
-func (r radar) Scale() []point {
-	var out []point
-	for l := 0; l <= topLevel; l++ {
-		p := r.at(0, float64(l))
-		p.Text = strconv.Itoa(l)
-		out = append(out, p)
-	}
-	return out
-}
-
-// Rim are the ends of the axes.
-func (r radar) Rim() []point { return r.points(func(int) float64 { return float64(topLevel) }) }
-
-// Names are the axes' labels, outside the rim.
-func (r radar) Names() []point {
-	var out []point
-	for i, a := range r.Axes {
-		angle := 2*math.Pi*float64(i)/float64(len(r.Axes)) - math.Pi/2
-		p := point{
-			X: round(radarWidth/2 + (radarRadius+14)*math.Cos(angle)), Y: round(radarHeight/2 + (radarRadius+16)*math.Sin(angle) + 5),
-			Text: a.Code, Name: a.Name, Anchor: "middle",
-		}
-		switch c := math.Cos(angle); {
-		case c > 0.2:
-			p.Anchor = "start"
-		case c < -0.2:
-			p.Anchor = "end"
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-// Values is the polygon of the levels, and Points its corners.
-func (r radar) Values() string  { return r.polygon(func(i int) float64 { return r.Axes[i].Value }) }
-func (r radar) Points() []point { return r.points(func(i int) float64 { return r.Axes[i].Value }) }
-
-// Targets is the polygon of the targets; empty where an axis has none.
-func (r radar) Targets() string {
-	for _, a := range r.Axes {
-		if !a.HasTarget {
-			return ""
-		}
-	}
-	return r.polygon(func(i int) float64 { return r.Axes[i].Target })
-}
-
-func (r radar) points(level func(axis int) float64) []point {
-	out := make([]point, len(r.Axes))
-	for i := range r.Axes {
-		out[i] = r.at(i, level(i))
-	}
-	return out
-}
-
-func (r radar) polygon(level func(axis int) float64) string {
-	var b strings.Builder
-	for i, p := range r.points(level) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(strconv.FormatFloat(p.X, 'f', -1, 64) + "," + strconv.FormatFloat(p.Y, 'f', -1, 64))
-	}
-	return b.String()
-}
-
 // round keeps two decimals, so that the same figure is the same bytes everywhere.
 func round(f float64) float64 { return math.Round(f*100) / 100 }
+
+// chartRows is how many bars one picture has; a longer table has several.
+const chartRows = 40
+
+// charts draw a table's bars as pictures of their own, for formats whose cells can't have them.
+func (t table) charts() (out []drawing.Drawing) {
+	at := -1
+	for i, c := range t.Columns {
+		if c.Picture {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	var rows []row
+	for _, r := range t.Rows {
+		if at < len(r.Cells) && len(r.Cells[at]) > 0 && r.Cells[at][0].Bar != nil {
+			rows = append(rows, r)
+		}
+	}
+	for from := 0; from < len(rows); from += chartRows {
+		to := min(from+chartRows, len(rows))
+		title := t.Caption
+		if len(rows) > chartRows {
+			title += fmt.Sprintf(" (rows %d to %d)", from+1, to)
+		}
+		out = append(out, t.chart(title, rows[from:to], at))
+	}
+	return out
+}
+
+func (t table) chart(title string, rows []row, at int) drawing.Drawing {
+	const left, right, step, high = 230.0, 590.0, 22.0, 14.0
+	d := drawing.Drawing{Title: title, Width: drawing.Width}
+	var said []string
+	y := 6.0
+	for _, r := range rows {
+		b := r.Cells[at][0].Bar
+		said = append(said, b.Label)
+		d.Add(drawing.Fitted(drawing.Label{X: left - 8, Y: y + 11.5, Size: labelSize, Text: flat(r.Cells[0]), At: drawing.End, Color: drawing.Ink}, left-12),
+			drawing.Box{X: left, Y: y, W: right - left, H: high, Fill: drawing.Panel, Edge: drawing.Rule})
+		sum := 0.0
+		for _, p := range b.Parts {
+			sum += max(p.Value, 0)
+		}
+		for _, s := range b.Segments() {
+			w := (right - left) * s.Width / 100
+			d.Add(drawing.Box{X: left + (right-left)*s.X/100, Y: y, W: w, H: high, Fill: s.Fill})
+			if s.Fill == "not-assessed" || s.Fill == "unmapped" {
+				d.Add(drawing.Box{X: left + (right-left)*s.X/100, Y: y, W: w, H: high, Edge: drawing.Soft})
+			}
+		}
+		if m := b.MarkAt(); m >= 0 {
+			x := left + (right-left)*m/100
+			d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: y - 2}, {X: x, Y: y + high + 2}}, Color: drawing.Ink, Width: 2.5})
+		}
+		value := strconv.FormatFloat(round(sum), 'f', -1, 64)
+		if len(b.Parts) == 0 {
+			value = "–"
+		}
+		d.Add(drawing.Label{X: right + 8, Y: y + 11.5, Size: labelSize, Text: value, Color: drawing.Soft})
+		y += step
+	}
+	var keys []key
+	for _, c := range t.Columns {
+		if c.Swatch != "" {
+			keys = append(keys, key{drawing.Known(c.Swatch), c.Name})
+		}
+	}
+	d.Height = legend(&d, keys, left, y+8, right+80)
+	d.Text = strings.Join(said, ". ")
+	return d
+}
+
+// key is a fill and what it stands for.
+type key struct {
+	fill drawing.Name
+	name string
+}
+
+// legend writes keys from a place on, in as many lines as they want, and tells where they end.
+func legend(d *drawing.Drawing, keys []key, left, y, right float64) float64 {
+	if len(keys) == 0 {
+		return y
+	}
+	x := left
+	for _, k := range keys {
+		w := 18 + drawing.WidthOf(k.name, smallSize, false)*1.1 + 14
+		if x+w > right && x > left {
+			x, y = left, y+18
+		}
+		d.Add(drawing.Box{X: x, Y: y, W: 12, H: 12, Fill: k.fill, Edge: drawing.Soft}, drawing.Label{X: x + 18, Y: y + 10.5, Size: smallSize, Text: k.name, Color: drawing.Ink})
+		x += w
+	}
+	return y + 20
+}

@@ -15,11 +15,12 @@ func (v *view) poamSection() []block {
 	if len(v.POAMItems) == 0 {
 		return []block{say("empty", "The plan of action and milestones has no items.")}
 	}
-	return []block{
-		heading{ID: v.anchors.add("plan-part", "status"), Text: "By status and severity"}, v.planCounts(),
-		heading{ID: v.anchors.add("plan-part", "due"), Text: "What is due next"}, v.nextDue(),
-		heading{ID: v.anchors.add("plan-part", "items"), Text: "Every item, by priority"}, v.planTable(),
-	}
+	out := []block{heading{ID: v.anchors.add("plan-part", "status"), Text: "By status and severity"}, v.planCounts(), v.ageingTable()}
+	out = append(out, v.quadrantBlocks()...)
+	out = append(out, heading{ID: v.anchors.add("plan-part", "due"), Text: "What is due next"}, v.nextDue())
+	out = append(out, v.burnBlocks()...)
+	out = append(out, v.calendarBlocks()...)
+	return append(out, heading{ID: v.anchors.add("plan-part", "items"), Text: "Every item, by priority"}, v.planTable())
 }
 
 var planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}

@@ -52,6 +52,9 @@ type Source struct {
 	// AuditHead is the end of the organization's audit chain when the data was read; nil where it is not told.
 	AuditHead *api.AuditHead
 
+	// Brand is how the organization's reports look.
+	Brand Brand
+
 	// Tool is the program and its version, such as "service 0.1.0".
 	Tool string
 	// AsOf is the moment the data was read; what is overdue is overdue then.
@@ -63,6 +66,10 @@ type Request struct {
 	Template, Format, Title string
 	// Font is a TrueType font for characters that the built-in ones of a PDF lack; may be nil.
 	Font []byte
+	// Own is a Go template of the user's, for HTML and Markdown; empty for the program's pages.
+	Own string
+	// Style is a DOCX whose styles a DOCX takes; may be nil.
+	Style []byte
 }
 
 // Write writes the report to w. It fails with a VALIDATION_ERROR for a template or format
@@ -74,10 +81,18 @@ func Write(ctx context.Context, w io.Writer, src *Source, r Request) error {
 	if src == nil {
 		return fmt.Errorf("report: there is no source to write from")
 	}
+	if err := src.Brand.Check(); err != nil {
+		return err
+	}
 	v := newView(src, r)
 	out := bufio.NewWriterSize(&haltingWriter{ctx: ctx, w: w}, 1<<16)
 	f, _ := formatNamed(r.Format)
-	err := f.write(out, v)
+	var err error
+	if r.Own != "" {
+		err = writeOwn(ctx, out, v, r.Own, r.Format)
+	} else {
+		err = f.write(out, v)
+	}
 	if err == nil {
 		err = out.Flush()
 	}

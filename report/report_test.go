@@ -49,7 +49,7 @@ func TestSupported(t *testing.T) {
 	for _, tc := range []struct{ template, format, want string }{
 		{Full, FormatHTML, ""}, {ExecutiveSummary, FormatJSON, ""}, {SoA, FormatCSV, ""}, {POAM, FormatMarkdown, ""},
 		{Full, FormatPDF, ""}, {GapAnalysis, FormatXLSX, ""}, {FedRAMPPOAM, FormatXLSX, ""},
-		{Full, FormatCSV, "html, pdf, json, md"}, {ExecutiveSummary, "rtf", "html, pdf, json, md"}, {GapAnalysis, "odt", "html, pdf, json, md, csv"},
+		{Full, FormatCSV, "pdf, html, docx, xlsx, md, json"}, {ExecutiveSummary, "rtf", "pdf, html, docx, xlsx, md, json"}, {GapAnalysis, "odt", "pdf, html, docx, xlsx, md, csv, json, oscal"},
 		{Full, "", "choose one of"}, {FedRAMPPOAM, FormatHTML, "choose one of xlsx"}, {"none", FormatXLSX, "executive_summary, full, soa"}, {"", FormatHTML, "choose one of"},
 	} {
 		err := Supported(tc.template, tc.format)

@@ -20,6 +20,7 @@ func (v *view) coverageSection() []block {
 	if !v.kind.shows(partSoA) {
 		return out
 	}
+	out = append(out, v.flowBlocks()...)
 	annex, isISO := annexA(v.coverage)
 	if isISO {
 		out = append(out, heading{ID: v.anchors.add("coverage", "annex a"), Text: "ISO 27001: every control of Annex A"}, v.annexTable(annex))

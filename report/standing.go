@@ -111,6 +111,9 @@ func Sources(src *Source, template string) map[string]string {
 		out["scope_id"] = src.Scope.ID
 		out["scope_revision"] = strconv.Itoa(src.Scope.Revision)
 	}
+	if sum := src.Brand.SHA256(); sum != "" {
+		out["branding_sha256"] = sum
+	}
 	if len(src.Documents) > 0 {
 		out["documents_sha256"] = documentsHash(src.Documents)
 	}

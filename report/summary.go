@@ -16,7 +16,7 @@ func (v *view) summarySection() []block {
 	}
 	out = append(out, v.keyFigures())
 	if v.Gap != nil && len(v.Findings) > 0 {
-		out = append(out, heading{ID: v.anchors.add("summary", "findings"), Text: "Findings"}, v.severityTable(), v.topFindings())
+		out = append(out, heading{ID: v.anchors.add("summary", "findings"), Text: "Findings"}, v.severityTable(), v.topFindings(), v.domainSeverityTable(), v.heatMap())
 	}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
 		out = append(out, heading{ID: v.anchors.add("summary", "maturity"), Text: "Maturity by domain"})
@@ -24,6 +24,7 @@ func (v *view) summarySection() []block {
 	}
 	if v.POAM != nil && len(v.POAMItems) > 0 {
 		out = append(out, heading{ID: v.anchors.add("summary", "plan"), Text: "What is due next"}, v.nextDue())
+		out = append(out, v.quadrantBlocks()...)
 	}
 	return out
 }

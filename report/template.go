@@ -43,17 +43,17 @@ type format struct {
 	tables bool
 }
 
-// formats are a function since the writers know the templates, which know their formats.
+// formats are in the order of the documentation; a function since the writers know the templates, which know their formats.
 func formats() []format {
 	return []format{
-		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false},
 		{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *view) error { return writePDF(w, v.document(), v.AsOf, v.font) }, false},
-		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
+		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false},
+		{FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
+			func(w io.Writer, v *view) error { return writeDOCX(w, v.document(), v.AsOf, v.style) }, false},
+		{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx", writeXLSX, false},
 		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
 		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},
-		{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx", writeXLSX, false},
-		{FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
-			func(w io.Writer, v *view) error { return writeDOCX(w, v.document(), v.AsOf) }, false},
+		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
 		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false},
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/report/drawing"
 )
 
 // view is a source made ready for one request: its own copy, in the order a reader
@@ -18,6 +19,8 @@ type view struct {
 	title string
 	draft []string
 	font  []byte
+	theme drawing.Theme
+	style []byte
 	// people are names by id, as far as the approvals tell them.
 	people map[string]string
 	// coverage has a framework's requirements with their controls, one per framework.
@@ -35,10 +38,11 @@ func newView(src *Source, r Request) *view {
 		edit = func(s string) string { return s }
 	}
 	own := copyOf(*src, edit)
-	v := &view{Source: &own, font: r.Font, anchors: newAnchors()}
+	v := &view{Source: &own, font: r.Font, style: r.Style, anchors: newAnchors()}
 	v.kind, _ = templateNamed(r.Template)
 	v.title = or(edit(r.Title), v.kind.title)
 	v.draft = own.draftReasons(v.kind)
+	v.theme, _ = own.Brand.theme() // Write has checked it
 	v.sort()
 	v.people = map[string]string{}
 	for _, a := range own.Approvals {

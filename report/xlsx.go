@@ -17,7 +17,7 @@ func writeXLSX(w io.Writer, v *view) error {
 	if len(v.draft) > 0 {
 		mark = "DRAFT"
 	}
-	b, err := sheet.New(sheet.About{Title: v.title, Subject: v.Assessment.Name, Creator: v.Tool, Assessment: v.Assessment.ID, AsOf: v.AsOf, Mark: mark})
+	b, err := sheet.New(sheet.About{Title: v.title, Subject: v.Assessment.Name, Creator: v.Tool, Assessment: v.Assessment.ID, AsOf: v.AsOf, Mark: mark, Theme: v.theme, Footer: v.Brand.Footer})
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,9 @@
 package report
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/scf-service/service/catalog"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/report/sheet"
 )
 
@@ -145,80 +142,4 @@ func flat(c cell) string {
 		b.WriteString(s.Text)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// outcomeColors are the charts', as on the pages.
-var outcomeColors = map[outcome]string{outImplemented: "2C7A4F", outPartly: "C9A227", outPlanned: "5B8DB8", outMissing: "B23A34", outNotEvid: "8C7AA9", outNotAssessed: "B8BCC4", outExcluded: "DDDFE3"}
-
-// figures are the pictures that a spreadsheet draws from tables.
-func (v *view) figures() (out []sheet.Figure) {
-	if v.kind.tells(api.GateGapAnalysis) && v.Gap != nil {
-		f := sheet.Figure{Title: "Findings by severity", First: "Severity", Series: []sheet.Series{{Name: "Findings", Color: "C2453D"}}}
-		by := map[api.Severity]int{}
-		for i := range v.Findings {
-			by[v.Findings[i].Severity]++
-		}
-		for _, s := range api.Severities {
-			f.Rows = append(f.Rows, sheet.Bar{Name: label(string(s)), Values: []*float64{figure(by[s])}})
-		}
-		out = append(out, f)
-	}
-	if v.kind.tells(api.GateSoA) && v.SoA != nil {
-		out = append(out, v.statusFigure())
-	}
-	if v.kind.tells(api.GateMaturity) && v.MaturitySummary != nil {
-		f := sheet.Figure{Title: "Maturity by domain, from 0 to 5, beside the target", First: "Domain", Most: float64(topLevel),
-			Series: []sheet.Series{{Name: "Mean", Color: "2F74A6"}, {Name: "Target", Color: "B8BCC4"}}}
-		for _, d := range v.MaturitySummary.Domains {
-			f.Rows = append(f.Rows, sheet.Bar{Name: v.domain(d.DomainCode), Values: []*float64{rounded(d.Mean), rounded(d.TargetMean)}})
-		}
-		out = append(out, f)
-	}
-	if v.kind.tells(api.GatePOAM) && v.POAM != nil {
-		f := sheet.Figure{Title: "Plan by status", First: "Status", Series: []sheet.Series{{Name: "Items", Color: "2F74A6"}}}
-		by := map[string]int{}
-		for i := range v.POAMItems {
-			by[v.POAMItems[i].Status]++
-		}
-		for _, s := range planStatuses {
-			f.Rows = append(f.Rows, sheet.Bar{Name: label(s), Values: []*float64{figure(by[s])}})
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-func (v *view) statusFigure() sheet.Figure {
-	f := sheet.Figure{Title: "Controls by domain and where they stand", First: "Domain", Stacked: true}
-	_, domains := tally(v.SoAItems)
-	var shown []outcome
-	for _, o := range outcomes {
-		if o != outUnmapped {
-			shown = append(shown, o)
-			f.Series = append(f.Series, sheet.Series{Name: o.words(), Color: outcomeColors[o]})
-		}
-	}
-	codes := sortedKeys(domains)
-	slices.SortFunc(codes, catalog.Natural)
-	for _, d := range codes {
-		row := sheet.Bar{Name: v.domain(d)}
-		for _, o := range shown {
-			row.Values = append(row.Values, figure(domains[d][o]))
-		}
-		f.Rows = append(f.Rows, row)
-	}
-	return f
-}
-
-func figure(n int) *float64 {
-	f := float64(n)
-	return &f
-}
-
-func rounded(f *float64) *float64 {
-	if f == nil {
-		return nil
-	}
-	r := round(*f)
-	return &r
 }

@@ -40,6 +40,7 @@ import "github.com/scf-service/service/engine/api"
 //	   ├─ agent_steps    run, number
 //	   └─ agent_outputs  run
 //	api_keys             id
+//	brandings            organization (one)
 //	custom_heads         organization (one)
 //	custom_catalogs      revision
 //	audit                sequence
@@ -149,6 +150,7 @@ var (
 			}
 			return []Key{K(r.WebhookID, *r.NextAttemptAt)}
 		}))
+	Brandings      = tenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
 	CustomHeads    = tenantTable("custom_heads", func(r *CustomHead) (string, Key) { return r.OrganizationID, K("head") })
 	CustomCatalogs = tenantTable("custom_catalogs", func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) })
 	Audit          = tenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
@@ -159,7 +161,7 @@ var Tables = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, CustomHeads, CustomCatalogs, Audit,
+		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Brandings, CustomHeads, CustomCatalogs, Audit,
 	},
 }
 

@@ -51,6 +51,7 @@ var descriptions = map[string]string{
 	"generate-report":          "Without a body, the full report as HTML.",
 	"render-report":            "As a page with a policy that lets no script run.",
 	"verify-report":            "Where its sources are what they were, the report is written anew and compared, byte for byte. A file that is none of the organization's reports is NOT_FOUND.",
+	"put-branding":             "The whole of it: what is left out goes back to the program's own. The accent must have a contrast of 4.5 to 1 on white. Reports written before keep their look.",
 	"get-executive-summary":    "`draft` is true while a source of it is not approved.",
 	"approve":                  "A person's decision. A key can only where `approval:decide` was named among its scopes, and never an agent or a workflow. Deciding twice is refused.",
 	"add-comment":              "Of the newest version of a deliverable (`gate`), a line of it (`item`), an approval (`approval_id`), or another comment (`reply_to`). Nothing that was submitted or approved changes, and no comment is changed or deleted.",

@@ -24,7 +24,15 @@ type ReportBody struct {
 	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,audit_package"`
 	Title    string `json:"title,omitempty" maxLength:"300"`
+	Layout   string `json:"layout,omitempty" maxLength:"262144" doc:"A Go template of your own, for html and md: it is given the report's JSON form."`
+	Style    string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 whose styles a report in docx takes."`
 }
+
+// What a template of one's own and a document for styles may have in bytes.
+const (
+	MaxOwnTemplate = 256 << 10
+	MaxStyleBytes  = 2 << 20
+)
 
 // CreateReportInput asks for a report.
 type CreateReportInput struct {
@@ -65,7 +73,7 @@ type ReportVerification struct {
 	OK     bool   `json:"ok" doc:"The file is what the service wrote; what was found about it is in the words beside it."`
 	Report Report `json:"report"`
 	// Outcome is reproduced where the report, written anew, has the same bytes.
-	Outcome         string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,differs,package,damaged"`
+	Outcome         string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,own_look,differs,package,damaged"`
 	Message         string         `json:"message"`
 	RewrittenSHA256 *string        `json:"rewritten_sha256" doc:"Of the report written anew; null where it was not."`
 	Changed         []SourceChange `json:"changed" doc:"Sources that are others now."`
@@ -95,8 +103,8 @@ const tagReport = "Reports"
 // Operations of the interface's part 4.12.
 var (
 	ListReports         = Get[ReportsInput, List[Report]]("list-reports", "/assessments/{assessmentId}/reports", Needs("report:read"), Tagged(tagReport), Summary("List reports"))
-	GenerateReport      = Create[GenerateReportInput, Report]("generate-report", "/assessments/{assessmentId}/reports/generate", Needs("report:write"), Tagged(tagReport), Summary("Write the full report"))
-	CreateReport        = Create[CreateReportInput, Report]("create-report", "/assessments/{assessmentId}/reports", Needs("report:write"), Tagged(tagReport), Summary("Write a report in a template and format"))
+	GenerateReport      = Create[GenerateReportInput, Report]("generate-report", "/assessments/{assessmentId}/reports/generate", Needs("report:write"), Body(4<<20), Tagged(tagReport), Summary("Write the full report"))
+	CreateReport        = Create[CreateReportInput, Report]("create-report", "/assessments/{assessmentId}/reports", Needs("report:write"), Body(4<<20), Tagged(tagReport), Summary("Write a report in a template and format"))
 	GetReport           = Get[ReportInput, Report]("get-report", "/reports/{reportId}", Needs("report:read"), Tagged(tagReport), Summary("Read a report's record"))
 	DownloadReport      = Get[ReportInput, File]("download-report", "/reports/{reportId}/download", Needs("report:read"), As(Download), Tagged(tagReport), Summary("Download a report"))
 	RenderReport        = Get[ReportInput, File]("render-report", "/reports/{reportId}/render", Needs("report:read"), As(Markup), Tagged(tagReport), Summary("Show a report as HTML"))

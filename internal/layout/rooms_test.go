@@ -33,8 +33,9 @@ workflow          → report/desk assessment analyst evidence catalog/shelf cata
 notify            → audit store engine/api
 archive           → assessment audit store engine/api
 report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api
-report            → report/sheet catalog/oscal catalog/structured catalog engine/api
-report/sheet      → engine/api
+report            → report/sheet report/drawing catalog/oscal catalog/structured catalog engine/api
+report/sheet      → report/drawing engine/api
+report/drawing    →
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api

@@ -7,6 +7,7 @@ package desk
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +62,9 @@ func (s *Service) source(ctx context.Context, by api.Caller, id string) (*report
 		SoA: d.SoA, SoAItems: d.SoAItems, Gap: d.Gap, Findings: d.Findings, Maturity: d.Maturity, Scores: d.Scores, MaturitySummary: d.Levels,
 		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Summary: d.Summary, Requirements: map[string][]api.Requirement{},
 		Tool: s.Tool, AsOf: d.Summary.LastActivityAt,
+	}
+	if src.Brand, err = s.brand(ctx, by); err != nil {
+		return nil, fmt.Errorf("the branding: %w", err)
 	}
 	if src.AuditHead, err = s.Audit.Head(ctx, by, nil); err != nil {
 		return nil, err
@@ -141,6 +145,9 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 	if err := supported(b.Template, b.Format); err != nil {
 		return nil, err
 	}
+	if err := ownLook(b); err != nil {
+		return nil, err
+	}
 	src, err := s.source(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -173,7 +180,7 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: filename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
-			Sources: sourcesOf(src, told), Draft: report.Draft(src, told), CreatedBy: by.Actor.Name,
+			Sources: withOwnLook(sourcesOf(src, told), b), Draft: report.Draft(src, told), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
 			audit.Tell(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
@@ -196,7 +203,12 @@ func (s *Service) compose(ctx context.Context, by api.Caller, src *report.Source
 
 // request is how a report is asked for, with the font for PDF.
 func (s *Service) request(b api.ReportBody) (r report.Request, err error) {
-	r = report.Request{Template: b.Template, Format: b.Format, Title: b.Title}
+	r = report.Request{Template: b.Template, Format: b.Format, Title: b.Title, Own: b.Layout}
+	if b.Style != "" {
+		if r.Style, err = base64.StdEncoding.DecodeString(b.Style); err != nil {
+			return r, api.Invalid("style", "the document for styles is not in base64; encode the file")
+		}
+	}
 	if b.Format == report.FormatPDF && s.Font != nil {
 		r.Font, err = s.Font()
 	}

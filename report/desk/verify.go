@@ -26,7 +26,7 @@ const (
 )
 
 // moment are the names that tell when a report was written, not what from.
-var momentNames = []string{sourceAsOf, sourceAudit, sourceProgram}
+var momentNames = []string{sourceAsOf, sourceAudit, sourceProgram, sourceLayout, sourceStyle}
 
 // sourcesOf names what a report is made from, and when.
 func sourcesOf(src *report.Source, template string) map[string]string {
@@ -114,6 +114,11 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	if r.Template == auditPackage {
 		out.Outcome = "package"
 		out.Message = "The file is what the service wrote, and its sources are unchanged. A package holds the audit trail of its moment, so it is not written anew: `service verify FILE` checks what is in it."
+		return out, nil
+	}
+	if ownLooked(r) {
+		out.Outcome = "own_look"
+		out.Message = "The file is what the service wrote, and its sources are unchanged. It was laid out by a template or styles of your own, which are not kept, so it is not written anew to compare."
 		return out, nil
 	}
 	if r.Sources[sourceProgram] != s.Tool {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // About is what a workbook is of.
@@ -22,7 +24,10 @@ type About struct {
 	// Assessment is its id: an import into another one is refused.
 	Assessment string
 	// AsOf is the data's date; the file has no other.
-	AsOf time.Time
+	AsOf  time.Time
+	Theme drawing.Theme
+	// Footer stands at the foot of each page that is printed.
+	Footer string
 	// Mark stands in every page's head; such as DRAFT.
 	Mark string
 }
@@ -49,7 +54,7 @@ func New(about About) (*Book, error) {
 	err := b.file.SetDocProps(&excelize.DocProperties{Title: Clean(about.Title), Subject: Clean(about.Subject), Creator: Clean(about.Creator),
 		LastModifiedBy: Clean(about.Creator), Created: stamp, Modified: stamp})
 	if err == nil {
-		b.style, err = newStyles(b.file)
+		b.style, err = newStyles(b.file, about.Theme)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("a new workbook: %w", err), b.file.Close())
@@ -284,6 +289,14 @@ func (b *Book) stream(name string, widths []float64, still pane, rows func(put f
 	return out.Flush()
 }
 
+// cutRunes is the start of a text.
+func cutRunes(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return strings.TrimSuffix(string(r[:most-1]), "&") + "…"
+	}
+	return s
+}
+
 // frame is what printing needs: a page's width, its number, and whether it is a draft.
 func (b *Book) frame(name string, columns int) error {
 	landscape, wide, tall := "landscape", 1, 0
@@ -294,10 +307,14 @@ func (b *Book) frame(name string, columns int) error {
 	if escaped != "" {
 		escaped = "&C&B" + escaped
 	}
+	footer := ""
+	if b.about.Footer != "" {
+		footer = "&C" + cutRunes(strings.ReplaceAll(b.about.Footer, "&", "&&"), 180) // a footer has 255 characters
+	}
 	fit, a4 := columns <= 12, 9 // wider ones go on over several pages
 	return errors.Join(
 		b.file.SetPageLayout(name, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall, Size: &a4}),
 		b.file.SetSheetProps(name, &excelize.SheetPropsOptions{FitToPage: &fit}),
-		b.file.SetHeaderFooter(name, &excelize.HeaderFooterOptions{OddHeader: escaped, OddFooter: "&L&A&RPage &P of &N"}),
+		b.file.SetHeaderFooter(name, &excelize.HeaderFooterOptions{OddHeader: escaped, OddFooter: "&L&A" + footer + "&RPage &P of &N"}),
 	)
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/report/drawing"
 )
 
 // Figure is a table with its picture beside it.
@@ -15,15 +18,33 @@ type Figure struct {
 	First  string
 	Series []Series
 	Rows   []Bar
-	// Stacked bars show the parts of a whole.
-	Stacked bool
+	Shown  Shown
 	// Most is where the scale ends; 0: by the numbers.
 	Most float64
 }
 
-// Series is a column of numbers, with its colour as six hexadecimal digits.
+// Shown is how a figure is shown.
+type Shown int
+
+// How figures are shown. A span has two series, the first a day and the second how many days from then
+// on; shades are the numbers' own cells, the darker the larger.
+const (
+	AsBars Shown = iota
+	AsStacked
+	AsLines
+	AsSpan
+	AsShades
+)
+
+// Series is a column of numbers, with its colour.
 type Series struct {
-	Name, Color string
+	Name  string
+	Color drawing.Name
+}
+
+// Serial is a day as spreadsheets count them.
+func Serial(day time.Time) float64 {
+	return math.Floor(day.Sub(time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)).Hours() / 24)
 }
 
 // Bar is a row: a name and a number for each series; nil is none.
@@ -51,7 +72,14 @@ func (b *Book) Figures(name string, all []Figure) error {
 	for _, f := range all {
 		top := len(lines) + 1
 		high := max(300, 24*len(f.Rows)+90)
-		if len(f.Rows) > 0 {
+		switch {
+		case len(f.Rows) == 0:
+		case f.Shown == AsShades:
+			high = 20 * (len(f.Rows) + 2)
+			if err := b.shade(name, f, top); err != nil {
+				return fmt.Errorf("the shades of %q: %w", f.Title, err)
+			}
+		default:
 			if err := b.chart(name, f, top, most+3, high); err != nil {
 				return fmt.Errorf("the picture %q: %w", f.Title, err)
 			}
@@ -64,12 +92,12 @@ func (b *Book) Figures(name string, all []Figure) error {
 		lines = append(lines, Line{Cells: head})
 		for _, r := range f.Rows {
 			row := []Said{{Text: r.Name, Look: AsLabel}}
-			for _, v := range r.Values {
+			for i, v := range r.Values {
 				if v == nil {
 					row = append(row, Said{Text: "–"})
 					continue
 				}
-				row = append(row, Said{Number: v})
+				row = append(row, Said{Number: v, Date: f.Shown == AsSpan && i == 0})
 			}
 			lines = append(lines, Line{Cells: row})
 		}
@@ -95,10 +123,7 @@ func (b *Book) chart(sheet string, f Figure, top, column, height int) error {
 		return fmt.Sprintf("'%s'!$%s$%d:$%s$%d", quoted, letters, r1, letters, r2)
 	}
 	ink, gap := excelize.Font{Color: "333333", Size: 9}, uint(45)
-	kind := excelize.Bar
-	if f.Stacked {
-		kind = excelize.BarStacked
-	}
+	kind := [...]excelize.ChartType{AsBars: excelize.Bar, AsStacked: excelize.BarStacked, AsLines: excelize.Line, AsSpan: excelize.BarStacked}[f.Shown]
 	c := &excelize.Chart{
 		Type: kind, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: f.Title, Font: &excelize.Font{Size: 12, Bold: true}}}},
 		Legend: excelize.ChartLegend{Position: "bottom"}, Dimension: excelize.ChartDimension{Width: 760, Height: uint(height)},
@@ -110,13 +135,37 @@ func (b *Book) chart(sheet string, f Figure, top, column, height int) error {
 		zero := 0.0
 		c.YAxis.Minimum, c.YAxis.Maximum = &zero, &f.Most
 	}
-	if len(f.Series) == 1 {
+	switch f.Shown {
+	case AsLines:
+		c.XAxis.ReverseOrder = false
+	case AsSpan:
+		c.PlotArea.ShowVal = false
+		c.YAxis.NumFmt = excelize.ChartNumFmt{CustomNumFmt: "yyyy-mm-dd"}
+		first := math.Inf(1)
+		for _, r := range f.Rows {
+			first = math.Min(first, *r.Values[0])
+		}
+		c.YAxis.Minimum = &first
+	}
+	if len(f.Series) == 1 || f.Shown == AsSpan {
 		c.Legend.Position = "none"
 	}
 	for i, s := range f.Series {
 		title := ref(i+2, top+1, top+1)
-		c.Series = append(c.Series, excelize.ChartSeries{Name: strings.Split(title, ":")[0], Categories: ref(1, first, last), Values: ref(i+2, first, last),
-			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{s.Color}}})
+		one := excelize.ChartSeries{Name: strings.Split(title, ":")[0], Categories: ref(1, first, last), Values: ref(i+2, first, last),
+			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{b.about.Theme.Of(s.Color).Hex()}}, Line: excelize.LineOptions{Width: 2}}
+		if f.Shown == AsSpan && i == 0 {
+			one.Fill = excelize.Fill{Type: "pattern"} // only its end is to be seen
+		}
+		c.Series = append(c.Series, one)
 	}
 	return b.file.AddChart(sheet, place(column, top), c)
+}
+
+// shade colours the numbers below a head at the row after top by their size.
+func (b *Book) shade(sheet string, f Figure, top int) error {
+	cells := place(2, top+2) + ":" + place(len(f.Series)+1, top+1+len(f.Rows))
+	t := b.about.Theme
+	return b.file.SetConditionalFormat(sheet, cells, []excelize.ConditionalFormatOptions{{Type: "2_color_scale", Criteria: "=", MinType: "num", MinValue: "0", MaxType: "max",
+		MinColor: "#" + t.Of(drawing.Paper).Hex(), MaxColor: "#" + t.Of(drawing.Heat(3)).Hex()}})
 }

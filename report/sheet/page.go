@@ -13,7 +13,9 @@ type Line struct {
 type Said struct {
 	Text   string
 	Number *float64
-	Look   Look
+	// Date shows the number as a day.
+	Date bool
+	Look Look
 }
 
 // Look is how a cell is set.
@@ -69,7 +71,11 @@ func (b *Book) pageOf(name string, widths []float64, lines []Line) error {
 					width = widths[i]
 				}
 				if s.Number != nil && !math.IsNaN(*s.Number) && !math.IsInf(*s.Number, 0) {
-					cells = append(cells, b.cell(b.style.number, *s.Number))
+					look := b.style.number
+					if s.Date {
+						look = b.style.date
+					}
+					cells = append(cells, b.cell(look, *s.Number))
 					continue
 				}
 				if s.Look == AsTitle || s.Look == AsMark || s.Look == AsHeading {

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) reportBranding() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "branding", Short: "Logo, colours, title line and footer of the organization's reports",
+		Long:    "Reports written from then on have it; those written before keep their look.",
+		Example: "  service report branding set --logo logo.png --colour '#123456' --footer 'Acme Consulting, confidential'\n  service report branding show\n  service report branding reset",
+	}, a.brandingShow(), a.brandingSet(), a.brandingReset())
+}
+
+func (a *app) brandingShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show how reports look", Args: takes(0, 0),
+		Long: "Shows the logo, colours and lines that the organization's reports have.", Example: "  service report branding show",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := a.branding(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.out.Print(b, func(p *print.Page) { brandingPage(p, b) })
+		},
+	}
+}
+
+func (a *app) branding(ctx context.Context) (*api.Branding, error) {
+	org, err := a.here(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return call(ctx, a, api.GetBranding, &org)
+}
+
+func brandingPage(p *print.Page, b *api.Branding) {
+	own := func(s string) string {
+		if s == "" {
+			return "the program's own"
+		}
+		return s
+	}
+	none := func(s string) string {
+		if s == "" {
+			return "none"
+		}
+		return s
+	}
+	logo := "none"
+	if raw, err := base64.StdEncoding.DecodeString(b.Logo); err == nil && len(raw) > 0 {
+		if cfg, err := png.DecodeConfig(bytes.NewReader(raw)); err == nil {
+			logo = fmt.Sprintf("%d × %d pixels", cfg.Width, cfg.Height)
+		}
+	}
+	p.Fields(print.Field{Name: "logo", Value: logo}, print.Field{Name: "colour", Value: own(b.Accent)}, print.Field{Name: "second colour", Value: own(b.Band)},
+		print.Field{Name: "title line", Value: none(b.Line)}, print.Field{Name: "footer", Value: none(b.Footer)})
+}
+
+func (a *app) brandingSet() *cobra.Command {
+	var logo, accent, band, line, footer string
+	cmd := &cobra.Command{
+		Use: "set", Short: "Set how reports look", Args: takes(0, 0),
+		Long: `Changes what is named; the rest stays. An empty value goes back to the program's own.
+The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
+		Example: "  service report branding set --logo logo.png --colour '#123456'\n  service report branding set --footer ''",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			is, err := a.branding(cmd.Context())
+			if err != nil {
+				return err
+			}
+			org, err := a.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			in := &api.PutBrandingInput{OrgInput: org}
+			in.Body.Accent, in.Body.Band, in.Body.Line, in.Body.Footer, in.Body.Logo = is.Accent, is.Band, is.Line, is.Footer, is.Logo
+			changed := false
+			for _, f := range []struct {
+				name   string
+				to     *string
+				wanted string
+			}{{"colour", &in.Body.Accent, accent}, {"second-colour", &in.Body.Band, band}, {"line", &in.Body.Line, line}, {"footer", &in.Body.Footer, footer}, {"logo", &in.Body.Logo, logo}} {
+				if !cmd.Flags().Changed(f.name) {
+					continue
+				}
+				changed, *f.to = true, f.wanted
+				if f.name == "logo" && logo != "" {
+					if *f.to, err = logoFile(logo); err != nil {
+						return err
+					}
+				}
+			}
+			if !changed {
+				return advise(usage("nothing was named to set"), "--logo, --colour, --second-colour, --line, --footer")
+			}
+			b, err := call(cmd.Context(), a, api.PutBranding, in)
+			if err != nil {
+				return err
+			}
+			return a.out.Print(b, func(p *print.Page) { brandingPage(p, b) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&logo, "logo", "", "a PNG or JPEG for title pages")
+	f.StringVar(&accent, "colour", "", "of title pages and headings, as #RRGGBB")
+	f.StringVar(&band, "second-colour", "", "of the strip below a title page's head, as #RRGGBB")
+	f.StringVar(&line, "line", "", "a line on the title page, such as who prepared the report")
+	f.StringVar(&footer, "footer", "", "a line at the foot of each page")
+	return cmd
+}
+
+// logoFile is an image in base64; one that is too large isn't read.
+func logoFile(path string) (string, error) {
+	b, err := smallFile(path, api.MaxLogoBytes, "a logo")
+	return base64.StdEncoding.EncodeToString(b), err
+}
+
+// smallFile reads a file that may have so many bytes.
+func smallFile(path string, most int64, what string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, stopped("%s can't be read: %w", path, reason(err))
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, stopped("%s can't be read: %w", path, reason(err))
+	}
+	if int64(len(b)) > most {
+		return nil, stopped("%s has more than %d KiB, too much for %s; make it smaller", path, most>>10, what)
+	}
+	return b, nil
+}
+
+func (a *app) brandingReset() *cobra.Command {
+	return &cobra.Command{
+		Use: "reset", Short: "Go back to the program's own look", Args: takes(0, 0),
+		Long: "Takes the logo, colours and lines away. Reports that were written keep theirs.", Example: "  service report branding reset",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			org, err := a.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if _, err := call(cmd.Context(), a, api.DeleteBranding, &org); err != nil {
+				return err
+			}
+			a.progress.Done("reports have the program's own look again")
+			return nil
+		},
+	}
+}

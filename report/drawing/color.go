@@ -1,0 +1,227 @@
+package drawing
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Color is an opaque colour.
+type Color struct{ R, G, B uint8 }
+
+// Hex is the colour as six hexadecimal digits, as office formats write it.
+func (c Color) Hex() string { return fmt.Sprintf("%02X%02X%02X", c.R, c.G, c.B) }
+
+// CSS is the colour as style sheets write it.
+func (c Color) CSS() string { return "#" + strings.ToLower(c.Hex()) }
+
+// ParseColor reads six hexadecimal digits, with or without the #.
+func ParseColor(s string) (Color, error) {
+	digits := strings.TrimPrefix(strings.TrimSpace(s), "#")
+	n, err := strconv.ParseUint(digits, 16, 24)
+	if err != nil || len(digits) != 6 {
+		return Color{}, fmt.Errorf("%q is no colour; write six hexadecimal digits, such as #0F4C75", s)
+	}
+	return Color{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
+}
+
+func rgb(n uint32) Color { return Color{uint8(n >> 16), uint8(n >> 8), uint8(n)} }
+
+// Contrast is how well one colour can be read on the other, from 1 to 21, by WCAG 2.
+func Contrast(a, b Color) float64 {
+	x, y := a.luminance(), b.luminance()
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func (c Color) luminance() float64 {
+	part := func(v uint8) float64 {
+		s := float64(v) / 255
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
+}
+
+// on is black or white, whichever is read better on the colour.
+func (c Color) on() Color {
+	black, white := rgb(0x10161d), rgb(0xffffff)
+	if Contrast(c, white) >= Contrast(c, black) {
+		return white
+	}
+	return black
+}
+
+// Name is a colour by what it is for. Reports know colours by name only.
+type Name string
+
+// The names. A fill's name is that of what it stands for: an outcome, a severity.
+const (
+	Ink        Name = "ink"
+	Soft       Name = "soft"
+	Paper      Name = "paper"
+	Panel      Name = "panel"
+	Rule       Name = "rule"
+	Accent     Name = "accent"
+	OnAccent   Name = "accent-ink"
+	Band       Name = "band"
+	Link       Name = "link"
+	Good       Name = "good"
+	GoodGround Name = "good-bg"
+	Warn       Name = "warn"
+	WarnGround Name = "warn-bg"
+	Bad        Name = "bad"
+	BadGround  Name = "bad-bg"
+	Info       Name = "info"
+	InfoGround Name = "info-bg"
+	Level      Name = "level"
+)
+
+// On is the colour of a text that stands on a fill.
+func On(fill Name) Name { return "on-" + fill }
+
+// Heat is the shade of a step from 0, nothing, to HeatSteps.
+func Heat(step int) Name { return Name("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps))) }
+
+// HeatSteps is how many shades a heat map has above nothing.
+const HeatSteps = 5
+
+// tone is a colour on a light page and on a dark one, and the pattern that tells it from
+// others where colours can't be told apart.
+type tone struct {
+	name        Name
+	light, dark uint32
+	hatch       Hatch
+}
+
+// Hatch is a pattern over a fill.
+type Hatch byte
+
+// The patterns.
+const (
+	NoHatch   Hatch = 0
+	Slanted   Hatch = '/'
+	Crossed   Hatch = 'x'
+	Dotted    Hatch = '.'
+	Lying     Hatch = '-'
+	Standing  Hatch = '|'
+	FewDotted Hatch = ':'
+)
+
+// tones are all colours of a report, said once.
+var tones = []tone{
+	{Ink, 0x1c2530, 0xe6ebf0, 0}, {Soft, 0x55606d, 0xa5b1bd, 0}, {Paper, 0xffffff, 0x12181f, 0}, {Panel, 0xf4f6f8, 0x1b232c, 0}, {Rule, 0xd5dbe1, 0x34404c, 0},
+	{Accent, 0x0f4c75, 0x12395a, 0}, {OnAccent, 0xffffff, 0xf2f7fb, 0}, {Band, 0xf0c75e, 0xa8842a, 0}, {Link, 0x0b4f80, 0x8cc4ee, 0},
+	{Good, 0x1d6f42, 0x8fd7ad, 0}, {GoodGround, 0xe4f3ea, 0x16382a, 0}, {Warn, 0x7a4b00, 0xf2cf85, 0}, {WarnGround, 0xfdf1d8, 0x3d2f10, 0},
+	{Bad, 0x9b1c1c, 0xf5aaa3, 0}, {BadGround, 0xfce8e6, 0x471d1b, 0}, {Info, 0x274690, 0xb0c7f5, 0}, {InfoGround, 0xe7edfa, 0x1f2d4f, 0},
+	// What a control or a requirement came to.
+	{"implemented", 0x2c7a4f, 0x2c7a4f, NoHatch}, {"partly", 0x7bb8d9, 0x3f86ad, Slanted}, {"planned", 0xf0c75e, 0xa8842a, Dotted}, {"missing", 0xe08a84, 0xa8504a, Crossed},
+	{"not-evidenced", 0xc9b8de, 0x7d66a0, Lying}, {"not-assessed", 0xdfe4e9, 0x35404c, Standing}, {"excluded", 0xaeb7c0, 0x5d6975, NoHatch}, {"unmapped", 0xffffff, 0x12181f, FewDotted},
+	{"critical", 0x8f1d1d, 0x8f1d1d, NoHatch}, {"high", 0xc2453d, 0xc2453d, Crossed}, {"medium", 0xd99a2b, 0xd99a2b, Slanted}, {"low", 0x5b8db8, 0x5b8db8, Dotted},
+	{"informational", 0xaeb7c0, 0x5d6975, NoHatch}, {Level, 0x2f74a6, 0x2f74a6, NoHatch},
+	{"heat-0", 0xf4f6f8, 0x1b232c, 0}, {"heat-1", 0xfbe0d8, 0x4a2a28, 0}, {"heat-2", 0xf3b9aa, 0x6d322d, 0}, {"heat-3", 0xe38a78, 0x92413a, 0}, {"heat-4", 0xc2453d, 0xbf5248, 0}, {"heat-5", 0x8f1d1d, 0xe58a7f, 0},
+	// Kinds that are neither good nor bad: streams of a flow.
+	{"stream-1", 0x2f74a6, 0x3f86ad, 0}, {"stream-2", 0x5d8a66, 0x6b9c75, 0}, {"stream-3", 0x9a6fb0, 0x9a6fb0, 0}, {"stream-4", 0xb07a3c, 0xb98a50, 0}, {"stream-5", 0x6b7785, 0x7d8997, 0},
+}
+
+// Streams is how many streams have a colour of their own.
+const Streams = 5
+
+// Stream is the colour of the nth stream of a flow.
+func Stream(n int) Name { return Name("stream-" + strconv.Itoa(n%Streams+1)) }
+
+// Theme is the colours of one report.
+type Theme struct {
+	accent, band *Color
+}
+
+// MinContrast is what a text must have on its ground.
+const MinContrast = 4.5
+
+// Branded is a theme with an organization's own colours; nil keeps the report's.
+// Headings are written in the accent on white, so it must be dark enough.
+func Branded(accent, band *Color) (Theme, error) {
+	if accent != nil {
+		if c := Contrast(*accent, rgb(0xffffff)); c < MinContrast {
+			return Theme{}, fmt.Errorf("the colour %s has a contrast of %.1f to 1 on white, and headings need %.1f; choose a darker one", accent.CSS(), c, MinContrast)
+		}
+	}
+	return Theme{accent, band}, nil
+}
+
+// Of is a colour on a light page; what has no colour is Soft.
+func (t Theme) Of(n Name) Color { return t.color(n, false) }
+
+func (t Theme) color(n Name, dark bool) Color {
+	if under, is := strings.CutPrefix(string(n), "on-"); is {
+		return t.color(Name(under), dark).on()
+	}
+	switch {
+	case n == Accent && t.accent != nil:
+		return *t.accent
+	case n == OnAccent && t.accent != nil:
+		return t.accent.on()
+	case n == Band && t.band != nil:
+		return *t.band
+	}
+	x, ok := toneOf(n)
+	if !ok {
+		x, _ = toneOf(Soft)
+	}
+	if dark {
+		return rgb(x.dark)
+	}
+	return rgb(x.light)
+}
+
+func toneOf(n Name) (tone, bool) {
+	for _, x := range tones {
+		if x.name == n {
+			return x, true
+		}
+	}
+	return tone{}, false
+}
+
+// HatchOf is the pattern over a fill.
+func HatchOf(n Name) Hatch {
+	x, _ := toneOf(n)
+	return x.hatch
+}
+
+// Known is the name of a fill, or that of what is left out: a severity is the data's, and may be anything.
+func Known(n string) Name {
+	if _, ok := toneOf(Name(n)); ok {
+		return Name(n)
+	}
+	return "excluded"
+}
+
+// Badge is a status's ink and ground; the words say the same.
+func Badge(class string) (ink, ground Name) {
+	switch class {
+	case "implemented", "approved":
+		return Good, GoodGround
+	case "partly", "planned", "medium", "not-evidenced":
+		return Warn, WarnGround
+	case "missing", "critical", "high", "draft":
+		return Bad, BadGround
+	case "not-assessed", "excluded", "unmapped", "informational":
+		return Soft, Panel
+	}
+	return Info, InfoGround
+}
+
+// Badges are the classes that have a look of their own.
+var Badges = []string{"implemented", "approved", "partly", "planned", "medium", "not-evidenced", "missing", "critical", "high", "draft", "not-assessed", "excluded", "unmapped", "informational"}
+
+// Said puts colours into a text in which they stand by name, as {accent}.
+func (t Theme) Said(text string) string {
+	pairs := make([]string, 0, 2*len(tones))
+	for _, x := range tones {
+		pairs = append(pairs, "{"+string(x.name)+"}", t.Of(x.name).Hex())
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}

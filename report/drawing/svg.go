@@ -1,0 +1,152 @@
+package drawing
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+)
+
+// SVG is the drawing inside a page that has CSS and Defs: an image with a name and a
+// description, whose parts are no stops for a keyboard.
+func (d *Drawing) SVG() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>`, num(d.Width), num(d.Height),
+		html.EscapeString(strings.TrimSpace(d.Title+". "+d.Text)), html.EscapeString(d.Title))
+	if d.Text != "" {
+		b.WriteString(`<desc>` + html.EscapeString(d.Text) + `</desc>`)
+	}
+	for _, s := range d.Shapes {
+		s.(svgShape).svg(&b)
+	}
+	b.WriteString("</svg>")
+	return b.String()
+}
+
+type svgShape interface{ svg(b *strings.Builder) }
+
+func num(f float64) string { return strconv.FormatFloat(round(f), 'f', -1, 64) }
+
+func points(all []Point) string {
+	var b strings.Builder
+	for i, p := range all {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(num(p.X) + "," + num(p.Y))
+	}
+	return b.String()
+}
+
+func (s Box) svg(b *strings.Builder) {
+	class := "no-fill"
+	if s.Fill != "" {
+		class = "f-" + string(s.Fill)
+	}
+	if s.Edge != "" {
+		class += " s-" + string(s.Edge)
+	}
+	fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>`, num(s.X), num(s.Y), num(max(s.W, 0)), num(max(s.H, 0)), class)
+}
+
+func (s Line) svg(b *strings.Builder) {
+	name := "polyline"
+	if s.Closed {
+		name = "polygon"
+	}
+	dash := ""
+	if s.Dashed {
+		dash = ` stroke-dasharray="6 4"`
+	}
+	fmt.Fprintf(b, `<%s points="%s" class="no-fill s-%s" stroke-width="%s"%s/>`, name, points(s.Points), s.Color, num(s.Width), dash)
+}
+
+func (s Area) svg(b *strings.Builder) {
+	opacity := ""
+	if s.Opacity > 0 && s.Opacity < 1 {
+		opacity = ` fill-opacity="` + num(s.Opacity) + `"`
+	}
+	fmt.Fprintf(b, `<polygon points="%s" class="f-%s"%s/>`, points(s.Points), s.Fill, opacity)
+}
+
+func (s Dot) svg(b *strings.Builder) {
+	fmt.Fprintf(b, `<circle cx="%s" cy="%s" r="%s" class="f-%s"/>`, num(s.X), num(s.Y), num(s.R), s.Fill)
+}
+
+func (s Label) svg(b *strings.Builder) {
+	anchor := [...]string{"", ` text-anchor="middle"`, ` text-anchor="end"`}[s.At]
+	weight, title := "", ""
+	if s.Strong {
+		weight = ` font-weight="600"`
+	}
+	if s.Full != "" {
+		title = "<title>" + html.EscapeString(s.Full) + "</title>"
+	}
+	fmt.Fprintf(b, `<text x="%s" y="%s" font-size="%s" class="f-%s"%s%s>%s%s</text>`, num(s.X), num(s.Y), num(s.Size), s.Color, anchor, weight, title, html.EscapeString(s.Text))
+}
+
+// CSS declares the colours as variables, for light and dark pages, and the classes that
+// drawings and bars have.
+func (t Theme) CSS() string {
+	var b strings.Builder
+	declare := func(dark bool) {
+		for _, x := range tones {
+			fmt.Fprintf(&b, "--%s:%s;", x.name, t.color(x.name, dark).CSS())
+		}
+		for i := 0; i <= HeatSteps; i++ {
+			fmt.Fprintf(&b, "--%s:%s;", On(Heat(i)), t.color(On(Heat(i)), dark).CSS())
+		}
+	}
+	b.WriteString(":root{")
+	declare(false)
+	b.WriteString("--pattern:#1c2530;--shade:#1c25302e}\n@media screen and (prefers-color-scheme:dark){:root{")
+	declare(true)
+	b.WriteString("--pattern:#0b0f14;--shade:#0009}}\n.no-fill{fill:none}\n")
+	for _, x := range tones {
+		fill := "var(--" + string(x.name) + ")"
+		if x.hatch != NoHatch {
+			fmt.Fprintf(&b, ".b-%s{fill:%s}", x.name, fill)
+			fill = "url(#fill-" + string(x.name) + ")"
+		}
+		fmt.Fprintf(&b, ".f-%s{fill:%s}.s-%s{stroke:var(--%s)}", x.name, fill, x.name, x.name)
+	}
+	for i := 0; i <= HeatSteps; i++ {
+		fmt.Fprintf(&b, ".f-%s{fill:var(--%s)}", On(Heat(i)), On(Heat(i)))
+	}
+	b.WriteByte('\n')
+	for _, class := range Badges {
+		ink, ground := Badge(class)
+		fmt.Fprintf(&b, ".badge.is-%s{color:var(--%s);background:var(--%s)}", class, ink, ground)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// Defs are the patterns that fills refer to; they stand once in a page.
+func Defs() string {
+	var b strings.Builder
+	b.WriteString(`<svg width="0" height="0" class="defs" aria-hidden="true" focusable="false"><defs>`)
+	for _, x := range tones {
+		if x.hatch == NoHatch {
+			continue
+		}
+		w, h, turn, over := "6", "6", "", ""
+		switch x.hatch {
+		case Slanted:
+			turn, over = ` patternTransform="rotate(45)"`, `<rect width="2.5" height="6" class="over"/>`
+		case Crossed:
+			over = `<path d="M0 0L6 6M6 0L0 6" class="over-line"/>`
+		case Dotted:
+			over = `<circle cx="3" cy="3" r="1.4" class="over"/>`
+		case Lying:
+			h, over = "5", `<rect width="6" height="1.5" class="over"/>`
+		case Standing:
+			w, over = "4", `<rect width="1" height="6" class="over"/>`
+		case FewDotted:
+			w, h, over = "8", "8", `<circle cx="4" cy="4" r="1" class="over"/>`
+		}
+		fmt.Fprintf(&b, `<pattern id="fill-%s" width="%s" height="%s" patternUnits="userSpaceOnUse"%s><rect width="%s" height="%s" class="b-%s"/>%s</pattern>`, x.name, w, h, turn, w, h, x.name, over)
+	}
+	b.WriteString("</defs></svg>")
+	return b.String()
+}
