@@ -23,7 +23,9 @@ import (
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/identity"
 	"github.com/scf-service/service/notify"
+	"github.com/scf-service/service/notify/delivery"
 	"github.com/scf-service/service/notify/guard"
+	"github.com/scf-service/service/notify/integration"
 	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/replay"
 	"github.com/scf-service/service/report/desk"
@@ -70,6 +72,8 @@ type Engine struct {
 	Workflows   *workflow.Service
 	Archives    *archive.Service
 	Webhooks    *notify.Service
+	// Integrations are told of events by the loop of the webhooks.
+	Integrations *integration.Service
 
 	db      *store.DB
 	clock   func() time.Time
@@ -119,7 +123,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
 	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})
-	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: guard.Guard{Allowed: o.Networks}, Every: e.every, Agent: "service/" + o.Version})
+	reach := guard.Guard{Allowed: o.Networks}
+	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Every: e.every, Agent: "service/" + o.Version})
+	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
 	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})
 	return e, nil
 }
@@ -135,6 +141,7 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	e.Webhooks.Start(ctx)
+	e.Integrations.Start(ctx)
 	return e.Workflows.Start(ctx)
 }
 
@@ -164,6 +171,7 @@ func (e *Engine) Close() error {
 	e.background.Wait()
 	e.Workflows.Close()
 	e.Webhooks.Close()
+	e.Integrations.Close()
 	return e.Evidence.Close()
 }
 

@@ -6,6 +6,7 @@ package guard
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -106,6 +107,21 @@ func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, err
 		return nil
 	}}
 	return dialer.DialContext(ctx, network, address)
+}
+
+// DialTLS is Dial with the connection encrypted from its first byte.
+func (g Guard) DialTLS(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		plain, err := g.Dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c := tls.Client(plain, config)
+		if err := c.HandshakeContext(ctx); err != nil {
+			return nil, errors.Join(err, plain.Close())
+		}
+		return c, nil
+	}
 }
 
 // Limits bound a client's requests.
