@@ -174,3 +174,12 @@ func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte)
 	}
 	return nil
 }
+
+// Seal encrypts another secret of the installation as those of webhooks are.
+func (s *Service) Seal(secret string) ([]byte, error) { return s.Box.Seal([]byte(secret)) }
+
+// Open is what was sealed.
+func (s *Service) Open(sealed []byte) (string, error) {
+	secret, err := s.Box.Open(sealed)
+	return string(secret), err
+}

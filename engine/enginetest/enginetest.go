@@ -5,6 +5,7 @@ package enginetest
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,7 +34,7 @@ func New(t testing.TB) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{})})
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +25,9 @@ type caller struct {
 	clock  func() time.Time
 	base   string
 	header http.Header
-	// hidden are the secrets, which a stranger's answer may hold and nobody is shown.
-	hidden map[string]string
+	// hidden are the secrets and their parts, which a stranger's answer may hold and nobody
+	// is shown; the longest first.
+	hidden []string
 	// why finds the sentence in an answer that says what is wrong.
 	why func([]byte) string
 }
@@ -79,7 +82,7 @@ func (s *Service) caller(set *settings, base string, header http.Header, why fun
 	if header.Get("Accept") == "" {
 		header.Set("Accept", "application/json")
 	}
-	return &caller{client: s.client, clock: s.Clock, base: strings.TrimRight(base, "/"), header: header, hidden: set.secrets, why: why}
+	return &caller{client: s.client, clock: s.Clock, base: strings.TrimRight(base, "/"), header: header, hidden: parts(set.secrets, header), why: why}
 }
 
 // do sends a request with a body as JSON, and reads the answer into out; both may be nil.
@@ -147,12 +150,31 @@ func (c *caller) refused(answer *http.Response, b []byte) *answered {
 	return out
 }
 
+// parts are secrets as they may come back: whole, of an address what stands behind its
+// host, and as they are sent in a header.
+func parts(secrets map[string]string, header http.Header) (out []string) {
+	for _, secret := range secrets {
+		out = append(out, secret)
+		if u, err := url.Parse(secret); err == nil && u.Host != "" {
+			out = append(out, u.RequestURI())
+			out = append(out, strings.Split(u.EscapedPath(), "/")...)
+			for _, values := range u.Query() {
+				out = append(out, values...)
+			}
+		}
+	}
+	if _, sent, ok := strings.Cut(header.Get("Authorization"), " "); ok {
+		out = append(out, sent)
+	}
+	out = slices.DeleteFunc(out, func(s string) bool { return len(s) < 4 })
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	return slices.Compact(out)
+}
+
 // cover takes the integration's secrets out of a text.
 func (c *caller) cover(text string) string {
 	for _, secret := range c.hidden {
-		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
+		text = strings.ReplaceAll(text, secret, "…")
 	}
 	return text
 }

@@ -3,9 +3,16 @@ package integration_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -261,4 +268,26 @@ func says(status int, body string) func(http.ResponseWriter, *http.Request, stri
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
+}
+
+// strict is a start where the operator allows no private network.
+func (h *house) strict() {
+	h.Service = integration.New(integration.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: h.box, Plans: h, Archives: h, Agent: "service/test"})
+}
+
+func integrationInput(id string) api.IntegrationInput { return api.IntegrationInput{IntegrationID: id} }
+
+// selfSigned is a certificate that nobody vouches for.
+func selfSigned(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }

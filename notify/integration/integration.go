@@ -338,7 +338,6 @@ func (s *Service) change(r *store.Integration, in *api.UpdateIntegrationInput) (
 
 // Delete ends an integration with what waits for it. Issues elsewhere stay.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.None, error) {
-	defer s.hold(in.IntegrationID)()
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := find(tx, by.OrganizationID, in.IntegrationID)
 		if err != nil {

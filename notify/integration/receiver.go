@@ -159,7 +159,8 @@ func (s *Service) words(ctx context.Context, told *delivery.Payload) (*message, 
 		m.Text = strings.TrimSpace(line.Actor.Name + " " + line.Summary)
 		return nil
 	})
-	if name, is := told.Data.(map[string]any)["name"].(string); is && told.AssessmentID == "" {
+	data, _ := told.Data.(map[string]any)
+	if name, is := data["name"].(string); is && told.AssessmentID == "" {
 		m.Text += ": " + name
 	}
 	m.Title, m.Text = oneLine(m.Title, 150), oneLine(m.Text, 1000)

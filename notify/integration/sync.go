@@ -283,6 +283,9 @@ type begun struct {
 func (c *comparison) begin(ctx context.Context, items []*planItem, have int) (out []begun, err error) {
 	err = c.DB.Update(ctx, func(tx *store.Tx) error {
 		out = nil
+		if _, err := find(tx, c.r.OrganizationID, c.r.ID); err != nil {
+			return err // deleted meanwhile
+		}
 		for _, i := range items {
 			if i.side().Closed || len(out) == atOnce {
 				continue

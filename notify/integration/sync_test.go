@@ -308,7 +308,9 @@ func TestSyncHostile(t *testing.T) {
 		h.edit(0, func(i *api.POAMItem) { i.DueDate = "2027-04-01" })
 		before := h.items()[0]
 		for name, answer := range map[string]func(w http.ResponseWriter){
-			"the secrets":  func(w http.ResponseWriter) { d.say(w, 401, object{"message": "t0ken-github", "errorMessages": []string{"t0ken-jira\x1b[31m\nx"}, "error": object{"message": "t0ken-snow"}}) },
+			"the secrets": func(w http.ResponseWriter) {
+				d.say(w, 401, object{"message": "t0ken-github", "errorMessages": []string{"t0ken-jira\x1b[31m\nx"}, "error": object{"message": "t0ken-snow"}})
+			},
 			"no JSON":      func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>login</html>")) },
 			"other JSON":   func(w http.ResponseWriter) { _, _ = w.Write([]byte(`[[{"id": {}}]]`)) },
 			"a redirect":   func(w http.ResponseWriter) { w.Header().Set("Location", "http://169.254.169.254/"); w.WriteHeader(302) },
