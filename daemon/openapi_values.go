@@ -200,7 +200,7 @@ var exampleFields = map[string]any{
 	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
 	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
 	"config": map[string]any{"channel": "#security"}, "secrets": map[string]string{"token": "xoxb-…"}, "secrets_set": []string{"token"}, "last_status": "ok", "Integration.synced_at": nil, "Integration.next_sync_at": nil, "waits_until": nil,
-	"IntegrationTest.message": "a test message was sent", "IssueLink.message": nil, "poam_code": "POAM-001", "issue_key": "OPS-7", "issue_url": "https://acme.atlassian.net/browse/OPS-7", "IssueLink.status": "linked",
+	"IntegrationTest.message": "a test message was sent", "IssueLink.message": nil, "issue_key": "OPS-7", "issue_url": "https://acme.atlassian.net/browse/OPS-7", "IssueLink.status": "linked",
 	"SecretKey.key_id": "3f9a0c1d2b4e", "old_key_ids": []string{"b81d0f22c4aa"}, "unreadable": []string{},
 	"to": []string{"ada@acme.example"}, "subject": "A decision waits for you", "template_id": "approval_request", "EmailTemplate.id": "approval_request",
 	"EmailTemplate.text": "{{name}} waits for your decision.", "PutTemplateInput.text": "{{name}} waits for your decision.", "SendEmailInput.text": "Acme 2026 waits for your decision.",

@@ -29,10 +29,9 @@ type Request struct {
 
 // Answer is what a model said.
 type Answer struct {
-	Text string
-	// Model is its name and, where the server tells it, its digest.
-	Model              string
-	Prompt, Completion int // tokens
+	Text, Model        string
+	Digest             string // of the model's weights; empty where the server doesn't tell
+	Prompt, Completion int    // tokens
 }
 
 // Status is how a model stands.
@@ -88,11 +87,14 @@ type Model struct {
 	waiting chan struct{}
 	// resting: it took too long a moment ago.
 	resting atomic.Bool
+	digest  digest
 }
 
 type driver interface {
 	chat(context.Context, Request) (Answer, error)
 	status(context.Context) (Status, error)
+	// tells is whether status knows of which weights a model is.
+	tells() bool
 }
 
 // New is the model of a name; it calls nobody. Errors say what is wrong with the options.
@@ -174,10 +176,38 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 		}
 		return Answer{}, err
 	}
+	a.Digest = m.digest.of(limit, m.driver)
 	if r.MaxTokens > 0 && a.Completion > r.MaxTokens {
 		return a, fmt.Errorf("%w: %d tokens, %d are allowed", ErrTooMuch, a.Completion, r.MaxTokens)
 	}
 	return a, nil
+}
+
+// digest remembers for a while which weights a name stands for: they change when
+// somebody pulls the model anew.
+type digest struct {
+	known atomic.Pointer[string]
+}
+
+const (
+	digestKept = time.Minute
+	digestWait = 2 * time.Second
+)
+
+// of asks once in a while, and not a server that doesn't tell.
+func (d *digest) of(ctx context.Context, from driver) string {
+	if !from.tells() {
+		return ""
+	}
+	if known := d.known.Load(); known != nil {
+		return *known
+	}
+	ctx, stop := context.WithTimeout(ctx, digestWait)
+	defer stop()
+	s, _ := from.status(ctx)
+	d.known.Store(&s.Digest)
+	time.AfterFunc(digestKept, func() { d.known.Store(nil) })
+	return s.Digest
 }
 
 // reason tells one's own time limit from the caller's end.

@@ -67,6 +67,8 @@ func contextFor(r Request) int {
 	return 65536
 }
 
+func (*ollama) tells() bool { return true }
+
 func (o *ollama) status(ctx context.Context) (Status, error) {
 	var s Status
 	all, err := o.client.List(ctx)
