@@ -93,6 +93,4 @@ func (r *tour) integrations() {
 	r.ask(api.ListIntegrationDeliveries.Operation, "", "")
 	r.ask(api.GetSecretKey.Operation, "", "")
 	r.ask(api.RotateSecretKey.Operation, "", `{}`)
-	r.ask(api.DeleteIntegration.Operation, "", "")
-	r.refused(api.GetIntegration.Operation, "", "", api.CodeNotFound)
 }

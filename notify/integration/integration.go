@@ -238,7 +238,7 @@ func first(err error, then ...func() error) error {
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if _, err := checkText("name", name); err != nil || name == "" {
-		return "", api.Invalid("name", "it wants a name, without line breaks")
+		return "", wrong("name", "it wants a name, without line breaks")
 	}
 	return name, nil
 }
@@ -316,7 +316,7 @@ func (s *Service) change(r *store.Integration, in *api.UpdateIntegrationInput) (
 	if !slices.Equal(before, origins(t, r.Config)) {
 		for _, name := range r.SecretsSet {
 			if _, again := given[name]; !again {
-				return api.Invalid("secrets."+name, "the secrets would be sent to another place than before; give them again")
+				return wrong("secrets."+name, "the secrets would be sent to another place than before; give them again")
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +15,20 @@ import (
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/notify/guard"
 )
+
+// wrong refuses an entry, and names it to those who read no details.
+func wrong(at, format string, args ...any) error {
+	return api.Invalid(at, "%s: %s", at, fmt.Sprintf(format, args...))
+}
+
+// named is a refusal of an entry with its name.
+func named(at string, err error) error {
+	var refused *api.Error
+	if errors.As(err, &refused) {
+		return wrong(at, "%s", refused.Message)
+	}
+	return err
+}
 
 // settings are an integration's config and secrets, checked against its type.
 type settings struct {
@@ -95,7 +110,7 @@ func typeOf(name string) (api.IntegrationType, error) {
 		for _, t := range api.IntegrationTypes {
 			names = append(names, t.Type)
 		}
-		return t, api.Invalid("type", "there is no type %q%s; there are %s", guard.Short(name), meant(name, names), strings.Join(names, ", "))
+		return t, wrong("type", "there is no type %q%s; there are %s", guard.Short(name), meant(name, names), strings.Join(names, ", "))
 	}
 	return t, nil
 }
@@ -119,7 +134,7 @@ func checkConfig(g guard.Guard, t api.IntegrationType, config map[string]any) (m
 	}
 	for _, f := range t.Config {
 		if _, given := out[f.Name]; f.Required && !given {
-			return nil, api.Invalid("config."+f.Name, "%s needs it: %s", t.Type, f.Doc)
+			return nil, wrong("config."+f.Name, "%s needs it: %s", t.Type, f.Doc)
 		}
 	}
 	return out, nil
@@ -134,7 +149,7 @@ func unknown(where, name, kind string, all []api.IntegrationField) error {
 	if len(names) > 0 {
 		takes = "it takes " + strings.Join(names, ", ")
 	}
-	return api.Invalid(where+"."+guard.Short(name), "%s has no such entry%s; %s", kind, meant(name, names), takes)
+	return wrong(where+"."+guard.Short(name), "%s has no such entry%s; %s", kind, meant(name, names), takes)
 }
 
 func checkValue(g guard.Guard, at string, f api.IntegrationField, v any) (any, error) {
@@ -145,18 +160,18 @@ func checkValue(g guard.Guard, at string, f api.IntegrationField, v any) (any, e
 			n, is = float64(whole), true
 		}
 		if !is || n != math.Trunc(n) || math.Abs(n) > 1e9 {
-			return nil, api.Invalid(at, "it has to be a whole number")
+			return nil, wrong(at, "it has to be a whole number")
 		}
 		return n, nil
 	case "bool":
 		if b, is := v.(bool); is {
 			return b, nil
 		}
-		return nil, api.Invalid(at, "it has to be true or false")
+		return nil, wrong(at, "it has to be true or false")
 	case "list":
 		all, is := v.([]any)
 		if !is || len(all) > maxList {
-			return nil, api.Invalid(at, "it has to be a list of up to %d texts", maxList)
+			return nil, wrong(at, "it has to be a list of up to %d texts", maxList)
 		}
 		out := []any{}
 		for i, one := range all {
@@ -170,12 +185,12 @@ func checkValue(g guard.Guard, at string, f api.IntegrationField, v any) (any, e
 	case "map":
 		all, is := v.(map[string]any)
 		if !is || len(all) > maxPairs {
-			return nil, api.Invalid(at, "it has to be an object of up to %d names with texts", maxPairs)
+			return nil, wrong(at, "it has to be an object of up to %d names with texts", maxPairs)
 		}
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if _, err := checkText(at+" (a name)", name); err != nil || name == "" {
-				return nil, api.Invalid(at, "%q is no name", guard.Short(name))
+				return nil, wrong(at, "%q is no name", guard.Short(name))
 			}
 			text, err := checkText(at+"."+guard.Short(name), all[name])
 			if err != nil {
@@ -196,20 +211,21 @@ func checkValue(g guard.Guard, at string, f api.IntegrationField, v any) (any, e
 func checkWord(g guard.Guard, at string, f api.IntegrationField, text string) (any, error) {
 	switch f.Kind {
 	case "url":
-		return g.CheckURL(at, text)
+		checked, err := g.CheckURL(at, text)
+		return checked, named(at, err)
 	case "host":
-		return text, g.CheckHost(at, text)
+		return text, named(at, g.CheckHost(at, text))
 	case "mail":
 		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
-			return nil, api.Invalid(at, "%q is no e-mail address alone", guard.Short(text))
+			return nil, wrong(at, "%q is no e-mail address alone", guard.Short(text))
 		}
 	case "choice":
 		if !slices.Contains(f.Choices, text) {
-			return nil, api.Invalid(at, "%q is none of %s%s", guard.Short(text), strings.Join(f.Choices, ", "), meant(text, f.Choices))
+			return nil, wrong(at, "%q is none of %s%s", guard.Short(text), strings.Join(f.Choices, ", "), meant(text, f.Choices))
 		}
 	}
 	if text == "" {
-		return nil, api.Invalid(at, "it is empty; leave it out or give it a value")
+		return nil, wrong(at, "it is empty; leave it out or give it a value")
 	}
 	return text, nil
 }
@@ -218,11 +234,11 @@ func checkText(at string, v any) (string, error) {
 	text, is := v.(string)
 	switch {
 	case !is:
-		return "", api.Invalid(at, "it has to be text, in quotes")
+		return "", wrong(at, "it has to be text, in quotes")
 	case len(text) > maxText:
-		return "", api.Invalid(at, "it is longer than %d bytes", maxText)
+		return "", wrong(at, "it is longer than %d bytes", maxText)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", api.Invalid(at, "it has a line break or another control character in it")
+		return "", wrong(at, "it has a line break or another control character in it")
 	}
 	return text, nil
 }
@@ -231,7 +247,7 @@ func checkText(at string, v any) (string, error) {
 func checkSecrets(g guard.Guard, t api.IntegrationType, secrets map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(secrets) > maxPairs {
-		return nil, api.Invalid("secrets", "there are more than %d", maxPairs)
+		return nil, wrong("secrets", "there are more than %d", maxPairs)
 	}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		text := strings.TrimRight(secrets[name], "\r\n")
@@ -247,14 +263,14 @@ func checkSecrets(g guard.Guard, t api.IntegrationType, secrets map[string]strin
 		}
 		switch {
 		case len(text) > maxSecret:
-			return nil, api.Invalid(at, "it is longer than %d bytes", maxSecret)
+			return nil, wrong(at, "it is longer than %d bytes", maxSecret)
 		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-			return nil, api.Invalid(at, "it has a line break or another control character in it")
+			return nil, wrong(at, "it has a line break or another control character in it")
 		}
 		if f.Kind == "url" && text != "" {
 			checked, err := g.CheckURL(at, text)
 			if err != nil {
-				return nil, err
+				return nil, named(at, err)
 			}
 			text = checked
 		}
@@ -276,10 +292,10 @@ var (
 
 func checkHeader(at, name string) error {
 	if !headerName.MatchString(name) {
-		return api.Invalid(at, "%q is no name of a header", guard.Short(name))
+		return wrong(at, "%q is no name of a header", guard.Short(name))
 	}
 	if slices.Contains(notOurs, strings.ToLower(name)) {
-		return api.Invalid(at, "the header %s is set by the request itself", name)
+		return wrong(at, "the header %s is set by the request itself", name)
 	}
 	return nil
 }
@@ -290,25 +306,25 @@ func checkWhole(t api.IntegrationType, values map[string]any, set []string) erro
 	has := func(name string) bool { return slices.Contains(set, name) }
 	for _, f := range t.Secrets {
 		if f.Required && !has(f.Name) {
-			return api.Invalid("secrets."+f.Name, "%s needs it: %s", t.Type, f.Doc)
+			return wrong("secrets."+f.Name, "%s needs it: %s", t.Type, f.Doc)
 		}
 	}
 	for name, p := range patterns[t.Type] {
 		if text := s.text(name); text != "" && !p.MatchString(text) {
 			f, _ := field(t.Config, name)
-			return api.Invalid("config."+name, "%q can't be one; it is %s", guard.Short(text), f.Doc)
+			return wrong("config."+name, "%q can't be one; it is %s", guard.Short(text), f.Doc)
 		}
 	}
 	if n := s.number("sync_minutes"); t.Tracks && (n < 1 || n > 1440) {
-		return api.Invalid("config.sync_minutes", "it has to be from 1 to 1440")
+		return wrong("config.sync_minutes", "it has to be from 1 to 1440")
 	}
 	switch t.Type {
 	case "slack":
 		switch {
 		case has("webhook_url") == has("token"):
-			return api.Invalid("secrets", "slack needs either webhook_url or token")
+			return wrong("secrets", "slack needs either webhook_url or token")
 		case has("token") && s.text("channel") == "":
-			return api.Invalid("config.channel", "with a token, slack needs the channel to write to")
+			return wrong("config.channel", "with a token, slack needs the channel to write to")
 		}
 	case "generic":
 		for _, name := range slices.Sorted(maps.Keys(s.pairs("headers"))) {
@@ -318,24 +334,24 @@ func checkWhole(t api.IntegrationType, values map[string]any, set []string) erro
 		}
 	case "s3":
 		if p := s.text("prefix"); strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), "..") {
-			return api.Invalid("config.prefix", "it begins a key: without / at its begin, without ..")
+			return wrong("config.prefix", "it begins a key: without / at its begin, without ..")
 		}
 	case "jira":
 		if s.text("api") == "3" && s.text("email") == "" {
-			return api.Invalid("config.email", "Jira Cloud wants the e-mail address whose token it is; a Data Center has api 2")
+			return wrong("config.email", "Jira Cloud wants the e-mail address whose token it is; a Data Center has api 2")
 		}
 	case "servicenow":
 		if (s.text("username") != "") != has("password") || has("token") == has("password") {
-			return api.Invalid("secrets", "servicenow needs either username and password, or token")
+			return wrong("secrets", "servicenow needs either username and password, or token")
 		}
 	case "smtp":
 		switch p := s.number("port"); {
 		case p < 1 || p > 65535:
-			return api.Invalid("config.port", "it has to be from 1 to 65535")
+			return wrong("config.port", "it has to be from 1 to 65535")
 		case (s.text("username") != "") != has("password"):
-			return api.Invalid("secrets.password", "username and password go together")
+			return wrong("secrets.password", "username and password go together")
 		case has("password") && s.text("tls") == "none":
-			return api.Invalid("config.tls", "without encryption everybody on the way could read the password; use starttls or tls")
+			return wrong("config.tls", "without encryption everybody on the way could read the password; use starttls or tls")
 		}
 	}
 	return nil
@@ -346,9 +362,9 @@ func checkEvents(t api.IntegrationType, events []string) error {
 	for _, e := range events {
 		if t.Events != nil && !slices.Contains(t.Events, e) {
 			if len(t.Events) == 0 {
-				return api.Invalid("events", "%s is told of no events; leave them out", t.Type)
+				return wrong("events", "%s is told of no events; leave them out", t.Type)
 			}
-			return api.Invalid("events", "%s is told of %s, not of %s", t.Type, strings.Join(t.Events, " and "), e)
+			return wrong("events", "%s is told of %s, not of %s", t.Type, strings.Join(t.Events, " and "), e)
 		}
 	}
 	return nil
