@@ -50,7 +50,7 @@ func (d *issueDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status, out = http.StatusCreated, in
 	case path == "/issues":
 		list := []any{}
-		for i := range d.issues {
+		for i := range len(d.issues) {
 			list = append(list, d.issues[i+1])
 		}
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
