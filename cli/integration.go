@@ -273,7 +273,7 @@ func (a *app) integrationCreate() *cobra.Command {
 		Long: `Makes an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. What a type
 wants is listed by "service integration types TYPE". Secrets are asked for, read from stdin, a
 line each, or from files; they can't be read again.`,
-		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n  service integration create jira --name Tickets --set url=https://acme.atlassian.net --set project=OPS --set email=ada@acme.example --secret-file token=token.txt",
+		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n  service integration create github --set repository=acme/ops --secret-file token=token.txt",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := oneOf("type", args[0], integrationTypeNames()); err != nil {
 				return err

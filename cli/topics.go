@@ -73,8 +73,8 @@ XDG_DATA_HOME               where the data folder is
 XDG_STATE_HOME              where the assessment used last is remembered
 XDG_CACHE_HOME              where the PDF reader is kept once compiled
 SERVICE_REPORT_FONT         a TrueType font for PDF reports, for characters that their fonts lack
-SERVICE_SECRET_KEY          32 bytes in base64 that seal secrets of webhooks and integrations; or NEW,OLD (default: in the data folder)
-SERVICE_WEBHOOK_ALLOW       private networks that webhooks and integrations may reach, as 10.0.0.0/8,127.0.0.1
+SERVICE_SECRET_KEY          32 bytes in base64 that seal secrets, or NEW,OLD (default: in the data folder)
+SERVICE_WEBHOOK_ALLOW       private networks that may be reached, as 10.0.0.0/8,127.0.0.1
 SERVICE_LOG                 what is logged on stderr: debug, info, warn or error
 `)
 	return b.String()

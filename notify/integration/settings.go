@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -397,7 +396,10 @@ func meant(wrong string, words []string) string {
 			best, at = w, d
 		}
 	}
-	return cmp.Or(map[bool]string{true: fmt.Sprintf("; did you mean %q?", best)}[best != ""], "")
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 // distance counts the letters to change, add or take away, swaps of two beside each other too.
