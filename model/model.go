@@ -73,6 +73,9 @@ type Options struct {
 	// Token is sent to an OpenAI-compatible server, where it wants one.
 	Token   string
 	Timeout time.Duration // of one question; 0 for DefaultTimeout
+	// KeepAlive is how long ollama keeps the model in memory after a question; 0 for its own
+	// default, less than 0 for ever.
+	KeepAlive time.Duration
 	// HTTP carries the calls; nil for one of its own, without redirects.
 	HTTP http.RoundTripper
 }
@@ -119,11 +122,11 @@ func New(o Options) (*Model, error) {
 	if o.HTTP == nil {
 		o.HTTP = &http.Transport{ResponseHeaderTimeout: o.Timeout, MaxIdleConns: 2, IdleConnTimeout: time.Minute}
 	}
-	web := &http.Client{Transport: bounded{o.HTTP}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	web := &http.Client{Transport: bounded{o.HTTP, maxAnswer}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	m := &Model{name: o.Name, server: server, timeout: o.Timeout, queue: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}
 	switch kind {
 	case "ollama":
-		m.driver = newOllama(name, server, web)
+		m.driver = newOllama(name, server, web, o)
 	case "openai":
 		m.driver = &openAI{name: name, server: server, token: o.Token, web: web}
 	default:

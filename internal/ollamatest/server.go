@@ -27,7 +27,7 @@ type Server struct {
 
 // Kill ends the server at once, in the middle of whatever it does.
 func (s *Server) Kill() {
-	_ = s.process.Process.Kill() // it may be gone already
+	endGroup(s.process)
 	<-s.ended
 }
 
@@ -50,6 +50,7 @@ func Start(t *testing.T) *Server {
 	home := t.TempDir()
 	s := &Server{URL: "http://" + address, process: exec.Command(program, "serve"), ended: make(chan struct{})}
 	s.process.Env = append(os.Environ(), "HOME="+home, "OLLAMA_MODELS="+home+"/models", "OLLAMA_HOST="+address, "OLLAMA_NO_CLOUD=1")
+	together(s.process)
 	var log bytes.Buffer
 	s.process.Stderr = &log
 	if err := s.process.Start(); err != nil {
