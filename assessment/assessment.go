@@ -339,6 +339,9 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 				return purgeBy(tx, store.Delegations, org, a.ID, func(r *api.Delegation) string { return r.ID })
 			},
 			func() error { return purgeBy(tx, store.Reports, org, a.ID, func(r *api.Report) string { return r.ID }) },
+			func() error {
+				return purgeBy(tx, store.IssueLinks, org, a.ID, func(r *store.IssueLink) string { return r.ID })
+			},
 			func() error { return purgeArtifacts(tx, org, a.ID) },
 			func() error { return purgeAgentRuns(tx, org, a.ID) },
 			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },

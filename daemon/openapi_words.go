@@ -50,7 +50,7 @@ var sections = []*huma.Tag{
 	{Name: "Agents", Description: "Runs of the nine pipeline agents. What they propose is a draft."},
 	{Name: "Specialised analyses", Description: "Seven questions answered at once, in a fixed form."},
 	{Name: "Webhooks", Description: "Addresses that are told of events."},
-	{Name: "Integrations", Description: "Connections to other tools. Secrets are written, never read."},
+	{Name: "Integrations", Description: "Messages in chats, files in buckets, items of plans as issues and back, mail servers. Secrets are written, never read."},
 	{Name: "E-mail", Description: "Mails and their wording."},
 	{Name: "Observability", Description: "Metrics, the audit chain and alert rules."},
 }

@@ -121,4 +121,6 @@ func (r *tour) webhooks() {
 	r.ask(api.Redeliver.Operation, "", "")
 	r.ask(api.DeleteWebhook.Operation, "", "")
 	r.refused(api.GetWebhook.Operation, "", "", api.CodeNotFound)
+	r.ask(api.DeleteIntegration.Operation, "", "")
+	r.refused(api.GetIntegration.Operation, "", "", api.CodeNotFound)
 }

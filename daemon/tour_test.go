@@ -330,6 +330,7 @@ func (r *tour) poam() {
 	r.ask(api.GetComment.Operation, "", "")
 	r.ask(api.Approve.Operation, "", `{"comment": "Go."}`)
 	r.refused(api.RejectApproval.Operation, "", `{"reason": "Too late."}`, api.CodeInvalidState)
+	r.integrations()
 	r.note("poamVersionId", r.ask(api.DraftPOAM.Operation, "", ""))
 	r.ask(api.SubmitPOAM.Operation, "", "")
 	r.ask(api.ApprovePOAM.Operation, "", "")

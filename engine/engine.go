@@ -23,6 +23,10 @@ import (
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/identity"
 	"github.com/scf-service/service/notify"
+	"github.com/scf-service/service/notify/delivery"
+	"github.com/scf-service/service/notify/guard"
+	"github.com/scf-service/service/notify/integration"
+	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/replay"
 	"github.com/scf-service/service/report/desk"
 	"github.com/scf-service/service/store"
@@ -49,10 +53,10 @@ type Options struct {
 	LocalName, LocalEmail string
 	// Model answers the specialised analyses; nil: the built-in rules do.
 	Model agent.Model
-	// SealKey gives the key that secrets of webhooks are sealed with; WebhookNetworks are the
-	// private networks that they may reach.
-	SealKey         func() ([]byte, error)
-	WebhookNetworks []netip.Prefix
+	// Box seals the secrets of webhooks and integrations; Networks are the private networks
+	// that they may reach.
+	Box      *seal.Box
+	Networks []netip.Prefix
 	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -70,6 +74,8 @@ type Engine struct {
 	Workflows   *workflow.Service
 	Archives    *archive.Service
 	Webhooks    *notify.Service
+	// Integrations are told of events by the loop of the webhooks.
+	Integrations *integration.Service
 
 	db      *store.DB
 	clock   func() time.Time
@@ -119,7 +125,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
 	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})
-	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Key: o.SealKey, Allowed: o.WebhookNetworks, Every: e.every, Agent: "service/" + o.Version})
+	reach := guard.Guard{Allowed: o.Networks}
+	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Every: e.every, Agent: "service/" + o.Version})
+	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
 	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})
 	return e, nil
 }
@@ -135,6 +143,7 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	e.Webhooks.Start(ctx)
+	e.Integrations.Start(ctx)
 	return e.Workflows.Start(ctx)
 }
 
@@ -164,6 +173,7 @@ func (e *Engine) Close() error {
 	e.background.Wait()
 	e.Workflows.Close()
 	e.Webhooks.Close()
+	e.Integrations.Close()
 	return e.Evidence.Close()
 }
 

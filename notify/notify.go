@@ -1,12 +1,9 @@
-// Package notify carries word of what happened out of the service: to webhooks.
+// Package notify carries word of what happened out of the service: to webhooks. What they
+// share with integrations is below it: delivery has the loop that sends, guard the addresses
+// that may be reached, seal the keys of secrets, integration the tools that are spoken to in
+// their own words.
 //
-//	a change ─▶ outbox (in its transaction) ─▶ spread: a delivery for each webhook
-//	deliveries that are due ─▶ one lane for each webhook ─▶ sign, send, note the attempt
-//
-// A delivery exists if and only if the change does. It is sent at least once, with the
-// same id each time; what crashed between sending and noting is sent again. It must not
-// reach addresses of the machine's own or private networks unless the operator allows
-// them, and it must not decide anything.
+// It must not decide anything.
 package notify
 
 import (
@@ -14,17 +11,18 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/notify/delivery"
+	"github.com/scf-service/service/notify/guard"
+	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
 )
 
@@ -33,62 +31,48 @@ type Options struct {
 	DB     *store.DB
 	Clock  func() time.Time
 	Logger *slog.Logger
-	// Key gives the 32 bytes that secrets are sealed with; it is kept outside the database.
-	Key func() ([]byte, error)
-	// Allowed are networks that webhooks may reach although they are private.
-	Allowed []netip.Prefix
+	// Box seals the secrets.
+	Box *seal.Box
+	// Guard knows the private networks that webhooks may reach.
+	Guard guard.Guard
 	// Every gives a tick in each such time until stop is called.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 	// Agent names the program in requests: "service/0.1.0".
 	Agent string
+	// Others are told of events beside webhooks.
+	Others []delivery.Kind
 }
 
 // Service answers the operations on webhooks and sends their deliveries.
 type Service struct {
 	Options
-	client  *http.Client
-	stop    context.CancelFunc
-	working sync.WaitGroup
+	*delivery.Loop
+	client *http.Client
 }
 
+// limits are those of a delivery.
+var limits = guard.Limits{Whole: 15 * time.Second, Header: 10 * time.Second, Answer: maxAnswer}
+
 // New makes the service; Start begins to send.
-func New(o Options) *Service { return &Service{Options: o, client: newClient(o.Allowed)} }
+func New(o Options) *Service {
+	s := &Service{Options: o, client: o.Guard.Client(limits)}
+	s.Loop = delivery.NewLoop(delivery.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Every: o.Every, Kinds: append([]delivery.Kind{webhooks{s}}, o.Others...)})
+	return s
+}
+
+// Close breaks off what is being sent and waits for its end; it is sent again later.
+func (s *Service) Close() {
+	s.Loop.Close()
+	s.client.CloseIdleConnections()
+}
 
 const (
 	maxWebhooks = 50 // of an organization
 	overlap     = 24 * time.Hour
 )
 
-// Events are the types that webhooks can ask for.
-var Events = []string{
-	"agent_run.completed", "agent_run.failed", "approval.decided", "approval.requested",
-	"assessment.closed", "assessment.created", "assessment.deleted", "assessment.state_changed",
-	"document.failed", "document.ingested",
-	"gap_analysis.approved", "gap_analysis.drafted", "gap_analysis.rejected", "gap_analysis.submitted",
-	"maturity.approved", "maturity.drafted", "maturity.rejected", "maturity.submitted",
-	"poam.approved", "poam.drafted", "poam.rejected", "poam.submitted",
-	"report.ready", "scope.approved",
-	"soa.approved", "soa.drafted", "soa.rejected", "soa.submitted",
-	"sync.conflict", "workflow.completed", "workflow.failed",
-}
-
 // testEvent is sent on demand, to see whether a webhook works.
 const testEvent = "webhook.test"
-
-func (s *Service) checkEvents(events []string) ([]string, error) {
-	out := slices.Clone(events)
-	slices.Sort(out)
-	out = slices.Compact(out)
-	for _, e := range out {
-		if !slices.Contains(Events, e) {
-			return nil, api.Invalid("events", "there is no event %q; known are %s", e, strings.Join(Events, ", "))
-		}
-	}
-	if out == nil {
-		out = []string{}
-	}
-	return out, nil
-}
 
 // newSecret is a secret as the Standard Webhooks scheme writes it, 24 bytes of chance.
 func newSecret() string {
@@ -110,16 +94,16 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.OrgListInput)
 
 // Create makes a webhook. It hears of what happens from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebhookInput) (*api.NewWebhook, error) {
-	address, err := s.checkURL(in.Body.URL)
+	address, err := s.Guard.CheckURL("url", in.Body.URL)
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.checkEvents(in.Body.Events)
+	events, err := delivery.CheckEvents(in.Body.Events)
 	if err != nil {
 		return nil, err
 	}
 	secret := newSecret()
-	sealed, err := s.seal(secret)
+	sealed, err := s.Box.Seal([]byte(secret))
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +154,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WebhookInput) 
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebhookInput) (*api.Webhook, error) {
 	var address *string
 	if in.Body.URL != nil {
-		checked, err := s.checkURL(*in.Body.URL)
+		checked, err := s.Guard.CheckURL("url", *in.Body.URL)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +162,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 	}
 	var events *[]string
 	if in.Body.Events != nil {
-		checked, err := s.checkEvents(*in.Body.Events)
+		checked, err := delivery.CheckEvents(*in.Body.Events)
 		if err != nil {
 			return nil, err
 		}
@@ -214,15 +198,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInpu
 		if err != nil {
 			return err
 		}
-		for d, err := range store.Deliveries.By("webhook").Scan(tx, by.OrganizationID, store.Prefix(w.ID)) {
-			if err != nil {
-				return err
-			}
-			if err := store.Deliveries.Delete(tx, by.OrganizationID, d.ID); err != nil {
-				return err
-			}
-		}
-		return errors.Join(store.Webhooks.Delete(tx, by.OrganizationID, w.ID), note(tx, by, "webhook.deleted", &w))
+		return errors.Join(delivery.Purge(tx, by.OrganizationID, w.ID), store.Webhooks.Delete(tx, by.OrganizationID, w.ID), note(tx, by, "webhook.deleted", &w))
 	})
 }
 
@@ -230,7 +206,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInpu
 // the receiver can change over.
 func (s *Service) Rotate(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.NewWebhook, error) {
 	secret := newSecret()
-	sealed, err := s.seal(secret)
+	sealed, err := s.Box.Seal([]byte(secret))
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +236,7 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput)
 			return err
 		}
 		id := tx.NewID()
-		d, err = newDelivery(tx, &w, id, testEvent, payload{ID: id, Type: testEvent, CreatedAt: tx.Now(), OrganizationID: w.OrganizationID, Data: map[string]any{"webhook_id": w.ID}})
+		d, err = delivery.New(tx, w.OrganizationID, w.ID, id, testEvent, delivery.Payload{ID: id, Type: testEvent, CreatedAt: tx.Now(), OrganizationID: w.OrganizationID, Data: map[string]any{"webhook_id": w.ID}})
 		if err != nil {
 			return err
 		}
@@ -275,13 +251,7 @@ func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.Del
 	if _, err := s.Get(ctx, by, &in.WebhookInput); err != nil {
 		return nil, err
 	}
-	all, err := store.List(ctx, s.DB, store.Deliveries, by.OrganizationID, in.Paging, store.PageQuery[store.Delivery]{
-		Index: "webhook", Prefix: store.K(in.WebhookID), Reverse: true, Filter: func(d *store.Delivery) bool { return in.Status == "" || d.Status == in.Status },
-	})
-	if err != nil {
-		return nil, err
-	}
-	return api.ListOf(all, func(d *store.Delivery) api.Delivery { return d.Delivery }), nil
+	return delivery.List(ctx, s.DB, by.OrganizationID, in.WebhookID, in.Status, in.Paging)
 }
 
 // Redeliver sends an event again, under the id it had.
@@ -292,18 +262,10 @@ func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.Delivery
 		if err != nil {
 			return err
 		}
-		if d, err = store.Deliveries.Get(tx, by.OrganizationID, in.DeliveryID); err == nil && d.WebhookID != w.ID {
-			err = store.ErrNotFound
+		if d, err = delivery.Again(tx, by.OrganizationID, w.ID, in.DeliveryID); err != nil {
+			return err
 		}
-		if err != nil {
-			return store.Missing(err, "delivery", in.DeliveryID)
-		}
-		if d.Status != pending && d.Status != retrying {
-			d.Status, d.Tries = pending, 0
-		}
-		now := tx.Now()
-		d.NextAttemptAt, d.UpdatedAt = &now, now
-		return errors.Join(store.Deliveries.Update(tx, by.OrganizationID, &d), note(tx, by, "webhook.redelivered", &w))
+		return note(tx, by, "webhook.redelivered", &w)
 	})
 	return &d.Delivery, err
 }
@@ -316,4 +278,5 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-var errSealed = errors.New("its secret can't be opened with this installation's key; rotate it")
+// errSealed says what to do about a secret that no key opens.
+var errSealed = fmt.Errorf("%w; rotate it", seal.ErrKey)

@@ -18,6 +18,8 @@ import (
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/notify"
+	"github.com/scf-service/service/notify/guard"
+	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
 	_ "github.com/scf-service/service/store/bolt"
 )
@@ -64,8 +66,8 @@ func newHouse(t testing.TB) *house {
 
 // service is what a start of the program makes.
 func (h *house) service() *notify.Service {
-	return notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Key: func() ([]byte, error) { return make([]byte, 32), nil },
-		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Agent: "service/test"})
+	return notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: seal.Fixed(seal.Key{}),
+		Guard: guard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Agent: "service/test"})
 }
 
 func (h *house) now() time.Time {
@@ -315,7 +317,7 @@ func TestAddresses(t *testing.T) {
 // What a name resolves to is looked at when it is connected to, and a redirect is not followed.
 func TestNamesAndRedirects(t *testing.T) {
 	h := newHouse(t)
-	strict := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Key: func() ([]byte, error) { return make([]byte, 32), nil }, Agent: "service/test"})
+	strict := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: seal.Fixed(seal.Key{}), Agent: "service/test"})
 	in := &api.CreateWebhookInput{}
 	in.Body.URL = strings.Replace(h.server.URL, "http://127.0.0.1", "https://localhost", 1)
 	w, err := strict.Create(t.Context(), h.by, in)
@@ -365,7 +367,7 @@ func TestHostile(t *testing.T) {
 	if d := h.deliveries(w.ID)[0]; d.Status != "delivered" {
 		t.Errorf("%+v", d)
 	}
-	other := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Key: func() ([]byte, error) { return append(make([]byte, 31), 1), nil }})
+	other := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: seal.Fixed(seal.Key{1})})
 	h.happens("report.ready", false)
 	if err := other.Round(t.Context()); err != nil {
 		t.Fatal(err)

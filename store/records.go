@@ -69,7 +69,30 @@ func (w *Webhook) Wants(event string) bool {
 	return len(w.Events) == 0 || slices.Contains(w.Events, event)
 }
 
-// Delivery is an event on its way to a webhook, with what is sent.
+// Integration is an integration with its secrets, sealed by a key outside the database.
+type Integration struct {
+	api.Integration
+	Sealed []byte `json:"sealed,omitempty"`
+	// FailedInRow counts deliveries that were given up, one after the other.
+	FailedInRow int `json:"failed_in_row,omitempty"`
+	// PulledAt is up to when changes of issues are known.
+	PulledAt *time.Time `json:"pulled_at,omitempty"`
+	// SyncFailures counts comparisons that did not work, one after the other.
+	SyncFailures int `json:"sync_failures,omitempty"`
+}
+
+// IssueLink is a link with what it takes to find both sides again.
+type IssueLink struct {
+	api.IssueLink
+	// Weakness tells items of one control apart.
+	Weakness string `json:"weakness"`
+	// AskedAt is when the issue was asked for, without an answer yet: it may be there.
+	AskedAt *time.Time `json:"asked_at,omitempty"`
+	// IssueID is what the tool's interface wants to hear, where that is not the key.
+	IssueID string `json:"issue_id,omitempty"`
+}
+
+// Delivery is an event on its way to a webhook or an integration (WebhookID), with what is sent.
 type Delivery struct {
 	api.Delivery
 	WebhookID string          `json:"webhook_id"`

@@ -141,7 +141,11 @@ var (
 	APIKeys = tenantTable("api_keys", func(r *APIKey) (string, Key) { return r.OrganizationID, K(r.ID) })
 	Replays = NewTable("replays", func(r *Replay) Key { return K(r.OrganizationID, r.Operation, r.Secret) },
 		Index("expiry", func(r *Replay) []Key { return []Key{K(r.ExpiresAt)} }))
-	Webhooks   = tenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) })
+	Webhooks     = tenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) })
+	Integrations = tenantTable("integrations", func(r *Integration) (string, Key) { return r.OrganizationID, K(r.ID) })
+	IssueLinks   = tenantTable("issue_links", func(r *IssueLink) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("integration", func(r *IssueLink) []Key { return []Key{K(r.IntegrationID)} }),
+		Index("assessment", func(r *IssueLink) []Key { return []Key{K(r.AssessmentID)} }))
 	Deliveries = tenantTable("deliveries", func(r *Delivery) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("webhook", func(r *Delivery) []Key { return []Key{K(r.WebhookID)} }),
 		Index("due", func(r *Delivery) []Key {
@@ -161,7 +165,7 @@ var Tables = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Brandings, CustomHeads, CustomCatalogs, Audit,
+		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Brandings, CustomHeads, CustomCatalogs, Audit,
 	},
 }
 

@@ -13,8 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
 )
 
@@ -61,7 +63,7 @@ func openOwn(ctx context.Context, dir, socket string, log *slog.Logger, elsewher
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, SealKey: secretKey(dir), WebhookNetworks: networks, ReportFont: reportFont, Model: mind, LocalName: name, LocalEmail: email})
+	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, Box: seal.New(&secretKeys{dir: dir, env: os.Getenv, ring: contexts.SystemRing(os.Getenv)}), Networks: networks, ReportFont: reportFont, Model: mind, LocalName: name, LocalEmail: email})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,48 +8,129 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+
+	"github.com/scf-service/service/cli/contexts"
+	"github.com/scf-service/service/notify/seal"
 )
 
-// secretKey gives the key that secrets of webhooks are sealed with: from SERVICE_SECRET_KEY,
-// else from a file in the data folder, made when first needed. It is not in the database,
-// so that a copy of that alone opens nothing.
-func secretKey(dir string) func() ([]byte, error) {
-	return sync.OnceValues(func() ([]byte, error) {
-		if text := os.Getenv("SERVICE_SECRET_KEY"); text != "" {
-			return decodeKey(text, "SERVICE_SECRET_KEY")
-		}
-		path := filepath.Join(dir, "secret.key")
-		b, err := os.ReadFile(path)
-		if err == nil {
-			return decodeKey(string(b), path)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		key := make([]byte, 32)
-		_, _ = rand.Read(key)
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("making the key that secrets are sealed with: %w", err)
-		}
-		_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return nil, errors.Join(err, os.Remove(path))
-		}
-		return key, nil
-	})
+// secretKeys are the keys that secrets of webhooks and integrations are sealed with: those
+// of SERVICE_SECRET_KEY, else of a file in the data folder, made when first needed, or of
+// the system's keyring, where the file says so. They are not in the database, so that a copy
+// of that alone opens nothing.
+type secretKeys struct {
+	dir  string
+	env  func(string) string
+	ring contexts.Ring // nil: none
 }
 
-func decodeKey(text, from string) ([]byte, error) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-	if err != nil || len(key) != 32 {
-		return nil, fmt.Errorf("%s is not a key: it wants 32 bytes in base64, as `openssl rand -base64 32` prints them", from)
+const (
+	secretKeyVariable = "SERVICE_SECRET_KEY"
+	inKeyring         = "keyring:" // begins the file where the keys are elsewhere
+)
+
+func (s *secretKeys) path() string { return filepath.Join(s.dir, "secret.key") }
+
+// Place says where the keys are.
+func (s *secretKeys) Place() string {
+	if s.env(secretKeyVariable) != "" {
+		return seal.Environment
 	}
-	return key, nil
+	if b, err := os.ReadFile(s.path()); err == nil && strings.HasPrefix(string(b), inKeyring) {
+		return seal.Keyring
+	}
+	return seal.File
 }
 
-// webhookNetworks are the private networks that webhooks may reach, from SERVICE_WEBHOOK_ALLOW.
+// Load reads the keys, and makes the first.
+func (s *secretKeys) Load() ([]seal.Key, error) {
+	if text := s.env(secretKeyVariable); text != "" {
+		return seal.Parse(text, secretKeyVariable)
+	}
+	b, err := os.ReadFile(s.path())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		keys := []seal.Key{seal.NewKey()}
+		return keys, s.write(seal.Text(keys))
+	case err != nil:
+		return nil, err
+	}
+	account, elsewhere := strings.CutPrefix(strings.TrimSpace(string(b)), inKeyring)
+	if !elsewhere {
+		return seal.Parse(string(b), s.path())
+	}
+	if s.ring == nil {
+		return nil, fmt.Errorf("the key that seals secrets is in a keyring, and there is none here; run as whoever put it there, or give it in %s", secretKeyVariable)
+	}
+	text, err := s.ring.Get(account)
+	if err != nil {
+		return nil, fmt.Errorf("the key that seals secrets, from the keyring: %w", err)
+	}
+	return seal.Parse(text, "the key in the keyring")
+}
+
+// Save replaces the keys. At each moment what a start finds opens all that is sealed.
+func (s *secretKeys) Save(keys []seal.Key, place string) error {
+	now := s.Place()
+	if place == "" {
+		place = now
+	}
+	old := ""
+	if now == seal.Keyring {
+		b, err := os.ReadFile(s.path())
+		if err != nil {
+			return err
+		}
+		old = strings.TrimPrefix(strings.TrimSpace(string(b)), inKeyring)
+	}
+	switch {
+	case now == seal.Environment || place == seal.Environment:
+		return fmt.Errorf("the keys are those of %s, which the program can't change: put a new one before them, as NEW,OLD, and start again", secretKeyVariable)
+	case place == seal.File:
+		if err := s.write(seal.Text(keys)); err != nil {
+			return err
+		}
+		if old != "" && s.ring != nil {
+			if err := s.ring.Delete(old); err != nil && !errors.Is(err, contexts.ErrNoSecret) {
+				return fmt.Errorf("the keys are in the file now, but the keyring keeps its copy: %w", err)
+			}
+		}
+		return nil
+	case s.ring == nil:
+		return errors.New("there is no keyring that answers here; keep the key in the file")
+	}
+	account := old
+	if account == "" {
+		account = "secret-key-" + keys[0].ID()
+	}
+	if err := s.ring.Set(account, strings.ReplaceAll(strings.TrimSpace(seal.Text(keys)), "\n", ",")); err != nil {
+		return fmt.Errorf("the keyring does not take the key: %w", err)
+	}
+	if account == old {
+		return nil
+	}
+	return s.write(inKeyring + account + "\n")
+}
+
+// write replaces the file whole, or leaves it.
+func (s *secretKeys) write(text string) (err error) {
+	f, err := os.CreateTemp(s.dir, ".secret-*.part") // 0600, as CreateTemp makes files
+	if err != nil {
+		return fmt.Errorf("keeping the key that secrets are sealed with: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("keeping the key that secrets are sealed with: %w", err), os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), s.path())
+}
+
+// webhookNetworks are the private networks that webhooks and integrations may reach, from
+// SERVICE_WEBHOOK_ALLOW.
 func webhookNetworks() (out []netip.Prefix, err error) {
 	for s := range strings.SplitSeq(os.Getenv("SERVICE_WEBHOOK_ALLOW"), ",") {
 		if s = strings.TrimSpace(s); s == "" {

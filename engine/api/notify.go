@@ -81,46 +81,6 @@ type DeliveriesInput struct {
 	Status string `query:"status"`
 }
 
-// Integration is a connection to another tool. Its secrets are written, never read.
-type Integration struct {
-	TenantRecord
-	Type       string         `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
-	Name       string         `json:"name"`
-	Config     map[string]any `json:"config"`
-	Enabled    bool           `json:"enabled"`
-	Events     []string       `json:"events"`
-	LastStatus *string        `json:"last_status"`
-}
-
-// CreateIntegrationInput makes an integration.
-type CreateIntegrationInput struct {
-	Body struct {
-		Type    string            `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
-		Name    string            `json:"name" minLength:"1" maxLength:"200"`
-		Config  map[string]any    `json:"config,omitempty"`
-		Secrets map[string]string `json:"secrets,omitempty"`
-		Enabled *bool             `json:"enabled,omitempty"`
-		Events  []string          `json:"events,omitempty" maxItems:"100"`
-	}
-}
-
-// IntegrationInput names an integration.
-type IntegrationInput struct {
-	IntegrationID string `path:"integrationId"`
-}
-
-// UpdateIntegrationInput changes an integration.
-type UpdateIntegrationInput struct {
-	IntegrationInput
-	Body struct {
-		Name    *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Config  map[string]any    `json:"config,omitempty"`
-		Secrets map[string]string `json:"secrets,omitempty"`
-		Enabled *bool             `json:"enabled,omitempty"`
-		Events  *[]string         `json:"events,omitempty" maxItems:"100"`
-	}
-}
-
 // SendEmailInput sends a mail, from a template or as it is.
 type SendEmailInput struct {
 	Body struct {
@@ -169,9 +129,8 @@ type PutTemplateInput struct {
 }
 
 const (
-	tagWebhook     = "Webhooks"
-	tagIntegration = "Integrations"
-	tagEmail       = "E-mail"
+	tagWebhook = "Webhooks"
+	tagEmail   = "E-mail"
 )
 
 // Operations of the interface's part 4.18 that carry word outside.
@@ -185,12 +144,6 @@ var (
 	TestWebhook    = Post[WebhookInput, Delivery]("test-webhook", "/webhooks/{webhookId}/test", Needs("webhook:write"), Status(202), Tagged(tagWebhook), Summary("Send a test event"))
 	Redeliver      = Post[DeliveryInput, Delivery]("redeliver-webhook-delivery", "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver", Needs("webhook:write"), Status(202), Tagged(tagWebhook), Summary("Send an event again, under the id it had"))
 	ListDeliveries = Get[DeliveriesInput, List[Delivery]]("list-webhook-deliveries", "/webhooks/{webhookId}/deliveries", Needs("webhook:read"), Tagged(tagWebhook), Summary("List deliveries with every attempt"))
-
-	ListIntegrations  = Get[Paging, List[Integration]]("list-integrations", "/integrations", Needs("integration:read"), Tagged(tagIntegration), Summary("List integrations"))
-	CreateIntegration = Create[CreateIntegrationInput, Integration]("create-integration", "/integrations", Needs("integration:write"), Tagged(tagIntegration), Summary("Create an integration"))
-	GetIntegration    = Get[IntegrationInput, Integration]("get-integration", "/integrations/{integrationId}", Needs("integration:read"), Tagged(tagIntegration), Summary("Read an integration"))
-	UpdateIntegration = Patch[UpdateIntegrationInput, Integration]("update-integration", "/integrations/{integrationId}", Needs("integration:write"), Tagged(tagIntegration), Summary("Change an integration"))
-	DeleteIntegration = Delete[IntegrationInput]("delete-integration", "/integrations/{integrationId}", Needs("integration:write"), Tagged(tagIntegration), Summary("Delete an integration"))
 
 	SendEmail          = Post[SendEmailInput, Email]("send-email", "/email/send", Needs("email:write"), Status(202), Tagged(tagEmail), Summary("Send a mail"))
 	ListEmailTemplates = Get[Paging, List[EmailTemplate]]("list-email-templates", "/email/templates", Needs("email:read"), Tagged(tagEmail), Summary("List mail templates"))

@@ -5,6 +5,7 @@ package enginetest
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
 )
 
@@ -32,7 +34,7 @@ func New(t testing.TB) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", SealKey: SealKey})
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +51,6 @@ func New(t testing.TB) *engine.Engine {
 	})
 	return e
 }
-
-// SealKey seals the secrets of webhooks in tests.
-func SealKey() ([]byte, error) { return make([]byte, 32), nil }
 
 // CacheDir keeps the compiled PDF reader between tests.
 func CacheDir(t testing.TB) string {

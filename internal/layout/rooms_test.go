@@ -22,7 +22,7 @@ cli               → engine/client check report/sheet engine/api
 tui               → engine/client engine/api
 daemon            → engine identity replay engine/api
 
-engine/enginetest → engine store
+engine/enginetest → engine notify store
 engine/client     → engine/api
 engine            → lower
 
@@ -181,7 +181,7 @@ var homes = map[string][]string{
 	"github.com/jackc/pgx/v5":               {"store/postgres"},
 	"github.com/klippa-app/go-pdfium":       {"evidence/parse"},
 	"github.com/jhillyerd/enmime/v2":        {"evidence/parse"},
-	"github.com/minio/minio-go/v7":          {"store"},
+	"github.com/minio/minio-go/v7":          {"store", "notify/integration"},
 	"github.com/ollama/ollama":              {"model", "evidence/remote", "internal/ollamatest"},
 	"github.com/owenrumney/go-sarif/v3":     {"check"},
 	"github.com/philippgille/chromem-go":    {"evidence/search"},
@@ -191,6 +191,7 @@ var homes = map[string][]string{
 	"github.com/spf13/viper":                {"cli", "cmd/service"},
 	"github.com/tetratelabs/wazero":         {"evidence/parse"},
 	"github.com/unidoc/unipdf/v3":           {"evidence/parse"},
+	"github.com/wneessen/go-mail":           {"notify"},
 	"github.com/xuri/excelize/v2":           {"catalog/workbook", "evidence/parse", "report", "examples/harbor/make"},
 	"github.com/yuin/goldmark":              {"evidence/parse", "report"},
 	"github.com/zalando/go-keyring":         {"cli/contexts"},

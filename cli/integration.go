@@ -1,0 +1,416 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+func (a *app) integration() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "integration", Short: "Integrations: chats, buckets, issues and mail servers",
+		Long: `An integration speaks to another tool in its own words: messages in Slack and Teams, files
+in an S3-compatible bucket, events at an HTTP endpoint, POA&M items as issues of Jira,
+GitHub or ServiceNow and back, and the organization's own mail server.`,
+		Example: "  service integration types jira\n  service integration create slack --name Chat --secret webhook_url\n  service integration test ID",
+	}, a.integrationTypes(), a.integrationList(), a.integrationShow(), a.integrationCreate(), a.integrationUpdate(), a.integrationDelete(), a.integrationTest(),
+		a.integrationDeliveries(), a.integrationSync(), a.integrationLinks(), a.integrationResolve())
+}
+
+func integrationTypeNames() (out []string) {
+	for _, t := range api.IntegrationTypes {
+		out = append(out, t.Type)
+	}
+	return out
+}
+
+func (a *app) integrationTypes() *cobra.Command {
+	return &cobra.Command{
+		Use: "types [TYPE]", Short: "List the types, or what one is made of", Args: takes(0, 1),
+		Long: "Lists the tools that can be spoken to; with a type, its entries and secrets.", Example: "  service integration types\n  service integration types jira",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.out.Page(func(p *print.Page) {
+					var rows [][]string
+					for _, t := range api.IntegrationTypes {
+						rows = append(rows, []string{t.Type, t.Doc})
+					}
+					p.Table([]print.Column{{Title: "type", Keep: true}, {Title: "what it does"}}, rows)
+				})
+			}
+			if err := oneOf("type", args[0], integrationTypeNames()); err != nil {
+				return err
+			}
+			t, _ := api.IntegrationTypeOf(args[0])
+			return a.out.Page(func(p *print.Page) {
+				var rows [][]string
+				for _, part := range []struct {
+					flag   string
+					fields []api.IntegrationField
+				}{{"--set ", t.Config}, {"--secret ", t.Secrets}} {
+					for _, f := range part.fields {
+						need := ""
+						if f.Required {
+							need = "needed"
+						} else if f.Default != nil {
+							need = fmt.Sprintf("default %v", f.Default)
+						}
+						kind := f.Kind
+						if len(f.Choices) > 0 {
+							kind = strings.Join(f.Choices, "|")
+						}
+						rows = append(rows, []string{part.flag + f.Name, kind, need, f.Doc})
+					}
+				}
+				if t.FreeSecrets {
+					rows = append(rows, []string{"--secret HEADER", "text", "", "a header whose value is a secret, as Authorization"})
+				}
+				p.Table([]print.Column{{Title: "flag", Keep: true}, {Title: "kind"}, {Title: "need"}, {Title: "what it is"}}, rows)
+			})
+		},
+	}
+}
+
+func (a *app) integrationList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the integrations, without their secrets", Args: takes(0, 0), Long: "Lists the organization's integrations with what their last try came to.",
+		Example: "  service integration list\n  service integration list -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Integration], error) {
+				return call(cmd.Context(), a, api.ListIntegrations, &p)
+			})
+			if err != nil {
+				return err
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, r := range all.Data {
+					rows = append(rows, []string{r.Name, r.Type, yes(r.Enabled), orEmpty(r.LastStatus), momentOf(r.LastStatusAt), r.ID})
+				}
+				p.Table([]print.Column{{Title: "name", Keep: true}, {Title: "type", Keep: true}, {Title: "enabled", Keep: true}, {Title: "last status"}, {Title: "at", Spare: true}, {Title: "id", Keep: true}}, rows)
+				a.none(p, len(rows), "There is no integration yet; `%s` makes one.", a.command("integration create TYPE"))
+			})
+		},
+	}
+}
+
+func (a *app) printIntegration(r *api.Integration) error {
+	return a.out.Print(r, func(p *print.Page) {
+		fields := []print.Field{{Name: "name", Value: r.Name}, {Name: "type", Value: r.Type}, {Name: "enabled", Value: yes(r.Enabled)}}
+		for _, name := range sorted(r.Config) {
+			fields = append(fields, print.Field{Name: name, Value: settingText(r.Config[name])})
+		}
+		secrets := "none"
+		if len(r.SecretsSet) > 0 {
+			secrets = strings.Join(r.SecretsSet, ", ")
+		}
+		fields = append(fields, print.Field{Name: "secrets", Value: secrets})
+		if t, _ := api.IntegrationTypeOf(r.Type); t.Events == nil || len(t.Events) > 0 {
+			fields = append(fields, print.Field{Name: "events", Value: eventNames(r.Events)})
+		}
+		if r.SyncedAt != nil {
+			fields = append(fields, print.Field{Name: "synced", Value: momentOf(r.SyncedAt)})
+		}
+		if r.LastStatus != nil {
+			fields = append(fields, print.Field{Name: "last status", Value: *r.LastStatus + ", " + momentOf(r.LastStatusAt)})
+		}
+		p.Fields(append(fields, print.Field{Name: "id", Value: r.ID})...)
+	})
+}
+
+// settingText is a value of a config in words.
+func settingText(v any) string {
+	switch v := v.(type) {
+	case []any:
+		var parts []string
+		for _, one := range v {
+			parts = append(parts, fmt.Sprint(one))
+		}
+		return strings.Join(parts, ", ")
+	case map[string]any:
+		var parts []string
+		for _, name := range sorted(v) {
+			parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
+		}
+		return strings.Join(parts, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+func (a *app) integrationShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show an integration, without its secrets", Args: takes(1, 1), Long: "Shows what an integration is made of; of its secrets only their names.",
+		Example: "  service integration show ID",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := call(cmd.Context(), a, api.GetIntegration, &api.IntegrationInput{IntegrationID: args[0]})
+			if err != nil {
+				return err
+			}
+			return a.printIntegration(r)
+		},
+	}
+}
+
+// integrationFlags are what create and update have in common.
+type integrationFlags struct {
+	set, secret, secretFile, unset []string
+}
+
+func (f *integrationFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "an entry, as project=OPS, a list as labels=a,b, one of a map as headers.X-Team=sec")
+	cmd.Flags().StringArrayVar(&f.secret, "secret", nil, "a secret by its name, as token; it is asked for, or a line of stdin each")
+	cmd.Flags().StringArrayVar(&f.secretFile, "secret-file", nil, "a secret from a file, as token=FILE")
+}
+
+// config is what --set says, of the kinds that the type wants.
+func (f *integrationFlags) config(t api.IntegrationType) (map[string]any, error) {
+	out := map[string]any{}
+	for _, one := range f.set {
+		name, text, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, advise(usage("--set %q names no value", one), "write it as NAME=VALUE")
+		}
+		name, inner, nested := strings.Cut(name, ".")
+		kind := ""
+		for _, field := range t.Config {
+			if field.Name == name {
+				kind = field.Kind
+			}
+		}
+		switch {
+		case nested && kind == "map":
+			pairs, _ := out[name].(map[string]any)
+			if pairs == nil {
+				pairs = map[string]any{}
+			}
+			pairs[inner] = text
+			out[name] = pairs
+		case nested:
+			return nil, usage("%s of %s has no parts", name, t.Type)
+		default:
+			out[name] = settingOf(kind, text)
+		}
+	}
+	for _, name := range f.unset {
+		out[name] = nil
+	}
+	return out, nil
+}
+
+// settingOf is a value as its kind wants it; what is none is sent as text, and refused there.
+func settingOf(kind, text string) any {
+	switch kind {
+	case "number":
+		if n, err := strconv.Atoi(text); err == nil {
+			return n
+		}
+	case "bool":
+		if b, err := strconv.ParseBool(text); err == nil {
+			return b
+		}
+	case "list":
+		out := []any{}
+		for part := range strings.SplitSeq(text, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+		return out
+	}
+	return text
+}
+
+// maxSecretFile bounds what is read of a file that should hold a secret.
+const maxSecretFile = 64 << 10
+
+// secrets reads what --secret and --secret-file name.
+func (a *app) integrationSecrets(ctx context.Context, f *integrationFlags) (map[string]string, error) {
+	out := map[string]string{}
+	for _, name := range f.secret {
+		if name, _, given := strings.Cut(name, "="); given {
+			return nil, advise(usage("a secret on the command line can be read by others on this machine"), "leave `--secret %s` and give it on stdin, or use `--secret-file %s=FILE`", name, name)
+		}
+		secret, err := a.password(ctx, a.ReadPassword == nil || !a.Interactive, name+": ")
+		if err != nil {
+			return nil, err
+		}
+		out[name] = secret
+	}
+	for _, one := range f.secretFile {
+		name, path, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, advise(usage("--secret-file %q names no file", one), "write it as NAME=FILE")
+		}
+		info, err := os.Stat(path)
+		if err == nil && info.Size() > maxSecretFile {
+			err = usage("%s is longer than a secret", path)
+		}
+		var b []byte
+		if err == nil {
+			b, err = os.ReadFile(path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[name] = strings.TrimRight(string(b), "\r\n")
+	}
+	return out, nil
+}
+
+func (a *app) integrationCreate() *cobra.Command {
+	in := &api.CreateIntegrationInput{}
+	var f integrationFlags
+	var paused bool
+	cmd := &cobra.Command{
+		Use: "create TYPE --name NAME", Short: "Make an integration", Args: takes(1, 1),
+		Long: `Makes an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. What a type
+wants is listed by "service integration types TYPE". Secrets are asked for, read from stdin, a
+line each, or from files; they can't be read again.`,
+		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n  service integration create github --set repository=acme/ops --secret-file token=token.txt",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := oneOf("type", args[0], integrationTypeNames()); err != nil {
+				return err
+			}
+			t, _ := api.IntegrationTypeOf(args[0])
+			in.Body.Type = t.Type
+			if in.Body.Name == "" {
+				in.Body.Name = t.Type
+			}
+			if in.Body.Config, err = f.config(t); err != nil {
+				return err
+			}
+			if in.Body.Secrets, err = a.integrationSecrets(cmd.Context(), &f); err != nil {
+				return err
+			}
+			if enabled := !paused; paused {
+				in.Body.Enabled = &enabled
+			}
+			made, err := call(cmd.Context(), a, api.CreateIntegration, in)
+			if err != nil {
+				return err
+			}
+			a.say("Made the integration; `%s` tries it.", a.command("integration test "+made.ID))
+			return a.printIntegration(made)
+		},
+	}
+	cmd.Flags().StringVar(&in.Body.Name, "name", "", "what it is called (default: its type)")
+	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "tell it of this event; repeat for several (default: all that the type takes)")
+	cmd.Flags().BoolVar(&paused, "paused", false, "make it without starting it")
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) integrationUpdate() *cobra.Command {
+	var f integrationFlags
+	var name string
+	var events []string
+	var enable, disable, all bool
+	cmd := &cobra.Command{
+		Use: "update ID", Short: "Change an integration, pause it, or let it go on", Args: takes(1, 1),
+		Long:    "Changes what is named; what is left out stays, secrets too. --enable lets a paused one go on,\nwith what waits for it. Where the address changes, the secrets have to be given again.",
+		Example: "  service integration update ID --enable\n  service integration update ID --secret token\n  service integration update ID --set project=SEC --unset labels",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			was, err := call(cmd.Context(), a, api.GetIntegration, &api.IntegrationInput{IntegrationID: args[0]})
+			if err != nil {
+				return err
+			}
+			t, _ := api.IntegrationTypeOf(was.Type)
+			in := &api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}}
+			if cmd.Flags().Changed("name") {
+				in.Body.Name = &name
+			}
+			if in.Body.Config, err = f.config(t); err != nil {
+				return err
+			}
+			if in.Body.Secrets, err = a.integrationSecrets(cmd.Context(), &f); err != nil {
+				return err
+			}
+			switch {
+			case all:
+				in.Body.Events = &[]string{}
+			case cmd.Flags().Changed("event"):
+				in.Body.Events = &events
+			}
+			if enable || disable {
+				in.Body.Enabled = &enable
+			}
+			r, err := call(cmd.Context(), a, api.UpdateIntegration, in)
+			if err != nil {
+				return err
+			}
+			return a.printIntegration(r)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what it is called")
+	cmd.Flags().StringSliceVar(&events, "event", nil, "tell it of these events only")
+	cmd.Flags().BoolVar(&all, "all-events", false, "tell it of all events that its type takes")
+	cmd.Flags().BoolVar(&enable, "enable", false, "let it go on")
+	cmd.Flags().BoolVar(&disable, "disable", false, "pause it")
+	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "take an entry away, by its name")
+	f.add(cmd)
+	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
+	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
+	return cmd
+}
+
+func (a *app) integrationDelete() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete ID", Short: "Delete an integration; issues elsewhere stay", Args: takes(1, 1),
+		Long: "Deletes an integration with its secrets, with what waits for it and which item is which\nissue. Issues and files elsewhere stay.", Example: "  service integration delete ID",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := call(cmd.Context(), a, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: args[0]}); err != nil {
+				return err
+			}
+			a.say("Deleted the integration.")
+			return nil
+		},
+	}
+}
+
+func (a *app) integrationTest() *cobra.Command {
+	return &cobra.Command{
+		Use: "test ID", Short: "Try whether an integration works", Args: takes(1, 1),
+		Long:    "Signs in, and sends a test message or writes a test file where that is what it does. It may\ntake 20 seconds.",
+		Example: "  service integration test ID",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			got, err := call(cmd.Context(), a, api.TestIntegration, &api.IntegrationInput{IntegrationID: args[0]})
+			if err != nil {
+				return err
+			}
+			if err := a.out.Print(got, func(p *print.Page) {
+				p.Fields(print.Field{Name: "works", Value: yes(got.OK)}, print.Field{Name: "found", Value: got.Message}, print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)})
+			}); err != nil || got.OK {
+				return err
+			}
+			return advise(stopped("the integration does not work: %s", got.Message), "look at `%s`", a.command("integration show "+args[0]))
+		},
+	}
+}
+
+func (a *app) integrationDeliveries() *cobra.Command {
+	var status string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: takes(1, 1),
+		Long: "Lists deliveries of the last 30 days; -o json has each attempt.", Example: "  service integration deliveries ID --status failed",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := collect(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
+				return call(cmd.Context(), a, api.ListIntegrationDeliveries, &api.IntegrationDeliveriesInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status})
+			})
+			if err != nil {
+				return err
+			}
+			return a.printDeliveries(all.Data)
+		},
+	}
+	cmd.Flags().StringVar(&status, "status", "", "only of this status: pending, delivered, retrying or failed")
+	cmd.Flags().IntVar(&limit, "limit", 50, "print at most so many; 0 means all")
+	return cmd
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+)
+
+var linkStatuses = []string{"creating", "linked", "conflict", "failed", "gone", "dropped"}
+
+func (a *app) integrationSync() *cobra.Command {
+	return &cobra.Command{
+		Use: "sync ID", Short: "Bring plan and issues together now", Args: takes(1, 1),
+		Long:    "Makes issues of items that have none, carries changes over in both directions, and tells of\nwhat both sides changed. It also happens by itself, every few minutes while the daemon runs.",
+		Example: "  service integration sync ID",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			got, err := call(cmd.Context(), a, api.SyncIntegration, &api.IntegrationInput{IntegrationID: args[0]})
+			if err != nil {
+				return err
+			}
+			if err := a.out.Print(got, func(p *print.Page) {
+				p.Fields(print.Field{Name: "items with an issue", Value: fmt.Sprint(got.Links)}, print.Field{Name: "issues made", Value: fmt.Sprint(got.Created)}, print.Field{Name: "issues changed", Value: fmt.Sprint(got.Pushed)},
+					print.Field{Name: "items changed", Value: fmt.Sprint(got.Pulled)}, print.Field{Name: "conflicts", Value: fmt.Sprint(got.Conflicts)}, print.Field{Name: "failed", Value: fmt.Sprint(got.Failed)})
+			}); err != nil {
+				return err
+			}
+			switch {
+			case got.WaitsUntil != nil:
+				a.say("The other side asks to wait; the rest comes after %s.", momentOf(got.WaitsUntil))
+			case got.Conflicts+got.Failed > 0:
+				a.say("`%s` tells which and why.", a.command("integration links "+args[0]))
+			}
+			return nil
+		},
+	}
+}
+
+func sideText(s *api.IssueSide) string {
+	if s == nil {
+		return ""
+	}
+	text := "open"
+	if s.Closed {
+		text = "closed"
+	}
+	if s.DueDate != nil {
+		text += ", due " + string(*s.DueDate)
+	}
+	return text
+}
+
+func (a *app) printLinks(all []api.IssueLink) error {
+	return a.out.Print(&api.List[api.IssueLink]{Data: all}, func(p *print.Page) {
+		var rows [][]string
+		for _, l := range all {
+			here := l.Here
+			rows = append(rows, []string{l.POAMCode, l.ControlCode, l.IssueKey, plain(l.Status), sideText(&here), sideText(l.There), orEmpty(l.Message), l.IssueURL, l.ID})
+		}
+		p.Table([]print.Column{{Title: "item", Keep: true}, {Title: "control"}, {Title: "issue", Keep: true}, {Title: "status", Keep: true}, {Title: "plan"}, {Title: "there"}, {Title: "what"}, {Title: "address", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
+		a.none(p, len(rows), "No item has an issue.")
+	})
+}
+
+func (a *app) integrationLinks() *cobra.Command {
+	var status string
+	var l limits
+	cmd := &cobra.Command{
+		Use: "links ID", Short: "List which item is which issue", Args: takes(1, 1),
+		Long: "Lists items of plans with their issues: what each side says, and why they differ.", Example: "  service integration links ID --status conflict",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("status", status, linkStatuses); status != "" && err != nil {
+				return err
+			}
+			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.IssueLink], error) {
+				return call(cmd.Context(), a, api.ListIssueLinks, &api.IssueLinksInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status})
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(len(all.Data), all.Pagination)
+			return a.printLinks(all.Data)
+		},
+	}
+	cmd.Flags().StringVar(&status, "status", "", "only of this status: creating, linked, conflict, failed, gone or dropped")
+	l.add(cmd, 0)
+	return cmd
+}
+
+func (a *app) integrationResolve() *cobra.Command {
+	in := &api.ResolveIssueLinkInput{}
+	cmd := &cobra.Command{
+		Use: "resolve ID LINK --keep plan|issue", Short: "Say which side of a conflict holds", Args: takes(2, 2),
+		Long: "Where plan and issue both changed, says which of them holds; the other follows at once.", Example: "  service integration resolve ID LINK --keep plan",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("keep", in.Body.Keep, []string{"plan", "issue"}); err != nil {
+				return err
+			}
+			in.IntegrationID, in.LinkID = args[0], args[1]
+			l, err := call(cmd.Context(), a, api.ResolveIssueLink, in)
+			if err != nil {
+				return err
+			}
+			return a.printLinks([]api.IssueLink{*l})
+		},
+	}
+	cmd.Flags().StringVar(&in.Body.Keep, "keep", "", "plan or issue")
+	return cmd
+}

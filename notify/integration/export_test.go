@@ -1,0 +1,22 @@
+package integration
+
+// Checked is a config as it would be kept, for tests.
+func (s *Service) Checked(kind string, config map[string]any, secrets map[string]string) (map[string]any, error) {
+	t, err := typeOf(kind)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := checkConfig(s.Guard, t, config)
+	if err != nil {
+		return nil, err
+	}
+	given, err := checkSecrets(s.Guard, t, secrets)
+	if err != nil {
+		return nil, err
+	}
+	_, set, err := s.sealed(given)
+	if err != nil {
+		return nil, err
+	}
+	return kept, checkWhole(t, kept, set)
+}
