@@ -6,6 +6,7 @@ package engine
 
 import (
 	"context"
+	"crypto/x509"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -13,15 +14,18 @@ import (
 	"time"
 
 	"github.com/scf-service/service/agent"
+	"github.com/scf-service/service/alert"
 	"github.com/scf-service/service/analyst"
 	"github.com/scf-service/service/archive"
 	"github.com/scf-service/service/assessment"
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/catalog/shelf"
+	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/evidence"
 	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/mail"
 	"github.com/scf-service/service/notify"
 	"github.com/scf-service/service/replay"
 	"github.com/scf-service/service/report/desk"
@@ -51,6 +55,12 @@ type Options struct {
 	// private networks that they may reach.
 	SealKey         func() ([]byte, error)
 	WebhookNetworks []netip.Prefix
+	// MailServer takes mails; nil: none are sent. MailRoots are whom its certificate is
+	// believed from; nil: whom the system believes.
+	MailServer *mail.Server
+	MailRoots  *x509.CertPool
+	// PublicURL is where people reach the service, for links in mails; empty: they have none.
+	PublicURL string
 	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -68,6 +78,11 @@ type Engine struct {
 	Workflows   *workflow.Service
 	Archives    *archive.Service
 	Webhooks    *notify.Service
+	Mail        *mail.Service
+	Alerts      *alert.Service
+
+	// process gives the figures of the process, which a front end counts.
+	process atomic.Pointer[func() ([]api.Metric, error)]
 
 	db      *store.DB
 	clock   func() time.Time
@@ -92,7 +107,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		}
 	}
 	e.Audit = audit.New(o.DB)
-	e.Identity = identity.New(identity.Options{DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail})
+	e.Identity = identity.New(identity.Options{DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail,
+		// Mail stands beside identity: invitations reach it from here.
+		Invited: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
+			return e.Mail.Invite(tx, by, email, role, path, expires)
+		}})
 	e.Replays = replay.New(o.DB)
 	e.Catalog = shelf.New(o.DB, o.Clock, shelf.WithPDF(e.tablesOf), shelf.WithImported(func(version string) {
 		if e.ahead.Load() {
@@ -118,6 +137,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})
 	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Key: o.SealKey, Allowed: o.WebhookNetworks, Every: e.every, Agent: "service/" + o.Version})
+	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
+		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Every: e.every})
+	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, Every: e.every})
 	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})
 	return e, nil
 }
@@ -133,6 +155,8 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	e.Webhooks.Start(ctx)
+	e.Mail.Start(ctx)
+	e.Alerts.Start(ctx)
 	return e.Workflows.Start(ctx)
 }
 
@@ -161,6 +185,8 @@ func (e *Engine) Close() error {
 	e.Agents.Close()
 	e.background.Wait()
 	e.Workflows.Close()
+	e.Alerts.Close()
+	e.Mail.Close()
 	e.Webhooks.Close()
 	return e.Evidence.Close()
 }

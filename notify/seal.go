@@ -48,3 +48,9 @@ func (s *Service) box() (cipher.AEAD, error) {
 	}
 	return cipher.NewGCM(block)
 }
+
+// Seal encrypts another secret of the installation as those of webhooks are.
+func (s *Service) Seal(secret string) ([]byte, error) { return s.seal(secret) }
+
+// Open is what was sealed.
+func (s *Service) Open(sealed []byte) (string, error) { return s.open(sealed) }

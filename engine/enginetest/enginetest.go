@@ -5,6 +5,7 @@ package enginetest
 import (
 	"context"
 	"log/slog"
+	netmail "net/mail"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/mail"
 	"github.com/scf-service/service/store"
 )
 
@@ -32,7 +34,7 @@ func New(t testing.TB) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", SealKey: SealKey})
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", SealKey: SealKey, MailServer: Nowhere})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +54,9 @@ func New(t testing.TB) *engine.Engine {
 
 // SealKey seals the secrets of webhooks in tests.
 func SealKey() ([]byte, error) { return make([]byte, 32), nil }
+
+// Nowhere is a mail server that nobody is at: mails stay in the queue.
+var Nowhere = &mail.Server{Host: "127.0.0.1", Port: 1, Security: mail.None, From: netmail.Address{Address: "grc@acme.example"}}
 
 // CacheDir keeps the compiled PDF reader between tests.
 func CacheDir(t testing.TB) string {
