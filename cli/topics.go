@@ -75,6 +75,10 @@ XDG_CACHE_HOME              where the PDF reader is kept once compiled
 SERVICE_REPORT_FONT         a TrueType font for PDF reports, for characters that their fonts lack
 SERVICE_SECRET_KEY          32 bytes in base64 that seal the secrets of webhooks (default: in the data folder)
 SERVICE_WEBHOOK_ALLOW       private networks that webhooks may reach, as 10.0.0.0/8,127.0.0.1
+SERVICE_SMTP_URL            the mail server: smtp://USER@HOST:587 (STARTTLS) or smtps://USER@HOST:465
+SERVICE_SMTP_FROM           whom mails are from, as "Acme GRC <grc@acme.example>"
+SERVICE_SMTP_PASSWORD       the user's password
+SERVICE_SMTP_PASSWORD_FILE  a file that holds it
 SERVICE_LOG                 what is logged on stderr: debug, info, warn or error
 `)
 	return b.String()

@@ -84,6 +84,9 @@ type Engine struct {
 	// process gives the figures of the process, which a front end counts.
 	process atomic.Pointer[func() ([]api.Metric, error)]
 
+	// model counts the calls of the model in use; nil: the rules answer.
+	model *metered
+
 	db      *store.DB
 	clock   func() time.Time
 	version string
@@ -140,7 +143,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
 		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Every: e.every})
 	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, Every: e.every})
-	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})
+	var mind agent.Model
+	if o.Model != nil {
+		e.model = &metered{Model: o.Model, clock: o.Clock}
+		mind = e.model
+	}
+	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: mind})
 	return e, nil
 }
 
@@ -149,13 +157,13 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.Agents.Start(ctx); err != nil {
 		return err
 	}
+	e.Mail.Start(ctx) // it ends by Close alone, which lets it finish
 	ctx, e.stop = context.WithCancel(ctx)
 	e.background.Go(func() { e.sweeping(ctx) })
 	if err := e.Evidence.Start(ctx); err != nil {
 		return err
 	}
 	e.Webhooks.Start(ctx)
-	e.Mail.Start(ctx)
 	e.Alerts.Start(ctx)
 	return e.Workflows.Start(ctx)
 }

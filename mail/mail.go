@@ -44,6 +44,8 @@ type Options struct {
 	Delegates func(*store.Tx, *api.Approval) ([]api.Delegate, error)
 	// Overdue are the lines of an organization's digest.
 	Overdue func(tx *store.Tx, org string, today api.Date) ([]string, error)
+	// Patience is how long Close waits for the mail server; 3 seconds where 0.
+	Patience time.Duration
 	// Every gives a tick in each such time until stop is called.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -54,12 +56,16 @@ type Service struct {
 	// trouble is what was wrong with the mail server when it was asked last.
 	trouble atomic.Pointer[string]
 	stop    context.CancelFunc
+	closing chan struct{}
 	working sync.WaitGroup
 }
 
 // New makes the service; Start begins to send.
 func New(o Options) *Service {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
+	if o.Patience == 0 {
+		o.Patience = 3 * time.Second
+	}
 	return &Service{Options: o}
 }
 
@@ -72,17 +78,21 @@ func (s *Service) Start(ctx context.Context) {
 		return
 	}
 	ctx, s.stop = context.WithCancel(ctx)
+	s.closing = make(chan struct{})
 	ticks, stopTicks := s.Every(lookEvery)
 	s.working.Go(func() {
 		defer stopTicks()
-		for {
+		for last := false; ; {
 			changed := s.DB.Changed()
 			if err := s.Round(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("mails can't be sent", "error", err)
 			}
-			select {
-			case <-ctx.Done():
+			if last {
 				return
+			}
+			select {
+			case <-s.closing:
+				last = true
 			case <-changed:
 			case <-ticks:
 			}
@@ -90,12 +100,17 @@ func (s *Service) Start(ctx context.Context) {
 	})
 }
 
-// Close breaks off what is being sent and waits for its end; it is sent again later.
+// Close sends what a command has just queued, but waits no longer than Patience for the
+// mail server; what is broken off then is sent again later.
 func (s *Service) Close() {
-	if s.stop != nil {
-		s.stop()
+	if s.stop == nil {
+		return
 	}
+	close(s.closing)
+	enough := time.AfterFunc(s.Patience, s.stop)
 	s.working.Wait()
+	enough.Stop()
+	s.stop()
 }
 
 // Round makes mails of what happened and of what is overdue, and sends what is due.

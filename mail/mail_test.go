@@ -367,6 +367,7 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.Patience = time.Millisecond
 	h.Every = func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
 	h.Start(t.Context())
 	<-met

@@ -177,12 +177,7 @@ func FuzzTemplate(f *testing.F) {
 
 // check puts a wording into a preview and tells whether it is taken at all.
 func (h *house) check(t *testing.T, subject, text, html string, in *api.PreviewTemplateInput) error {
-	in.Body = new(struct {
-		Subject   string         `json:"subject,omitempty" maxLength:"500" doc:"This wording in place of the one in use; likewise text and html."`
-		Text      string         `json:"text,omitempty" maxLength:"200000"`
-		HTML      string         `json:"html,omitempty" maxLength:"500000"`
-		Variables map[string]any `json:"variables,omitempty" doc:"Examples stand in for those that are left out."`
-	})
+	in.Body = &api.PreviewBody{}
 	in.Body.Subject, in.Body.Text, in.Body.HTML = subject, text, html
 	_, err := h.Preview(t.Context(), h.by, in)
 	return err

@@ -84,12 +84,15 @@ type PutTemplateInput struct {
 // PreviewTemplateInput shows what a template makes, without sending or keeping it.
 type PreviewTemplateInput struct {
 	TemplateInput
-	Body *struct {
-		Subject   string         `json:"subject,omitempty" maxLength:"500" doc:"This wording in place of the one in use; likewise text and html."`
-		Text      string         `json:"text,omitempty" maxLength:"200000"`
-		HTML      string         `json:"html,omitempty" maxLength:"500000"`
-		Variables map[string]any `json:"variables,omitempty" doc:"Examples stand in for those that are left out."`
-	}
+	Body *PreviewBody
+}
+
+// PreviewBody is a wording and what fills it.
+type PreviewBody struct {
+	Subject   string         `json:"subject,omitempty" maxLength:"500" doc:"This wording in place of the one in use; likewise text and html."`
+	Text      string         `json:"text,omitempty" maxLength:"200000"`
+	HTML      string         `json:"html,omitempty" maxLength:"500000"`
+	Variables map[string]any `json:"variables,omitempty" doc:"Examples stand in for those that are left out."`
 }
 
 // EmailPreview is a mail as it would be sent.

@@ -5,6 +5,7 @@ package smtptest
 
 import (
 	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -59,6 +60,7 @@ type Server struct {
 	listener net.Listener
 	mu       sync.Mutex
 	mails    []Mail
+	more     chan struct{} // closed when a mail was taken
 	talks    int
 	open     map[net.Conn]bool
 	working  sync.WaitGroup
@@ -66,7 +68,7 @@ type Server struct {
 
 // Start begins to listen on this machine.
 func Start(o Options) (*Server, error) {
-	s := &Server{options: o, open: map[net.Conn]bool{}}
+	s := &Server{options: o, open: map[net.Conn]bool{}, more: make(chan struct{})}
 	if err := s.certify(); err != nil {
 		return nil, err
 	}
@@ -118,6 +120,23 @@ func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.mails)
+}
+
+// Wait waits until so many mails were taken; false where ctx ended before.
+func (s *Server) Wait(ctx context.Context, n int) bool {
+	for {
+		s.mu.Lock()
+		enough, more := len(s.mails) >= n, s.more
+		s.mu.Unlock()
+		if enough {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-more:
+		}
+	}
 }
 
 // Talks counts the connections.
@@ -247,6 +266,8 @@ func (s *Server) talk(conn net.Conn) {
 			m.Data = b.String()
 			s.mu.Lock()
 			s.mails = append(s.mails, m)
+			close(s.more)
+			s.more = make(chan struct{})
 			s.mu.Unlock()
 			if s.options.Answer != nil {
 				if other := s.options.Answer("."); other == "hang up" {
