@@ -279,7 +279,7 @@ func parse(text string) (selection, error) {
 	}
 	for pair := range strings.SplitSeq(inner, ",") {
 		l, v, ok := strings.Cut(pair, "=")
-		l, v = strings.TrimSpace(l), strings.Trim(strings.TrimSpace(v), `"`)
+		l, v = strings.TrimSpace(l), strings.TrimSpace(strings.Trim(strings.TrimSpace(v), `"`))
 		if _, twice := out.labels[l]; !ok || l == "" || v == "" || twice || strings.ContainsAny(l+v, "\"=") {
 			return out, fmt.Errorf("in the braces of %.60q stand labels as severity=critical, each once, with commas between them", text)
 		}
