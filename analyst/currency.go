@@ -79,7 +79,7 @@ func (s *Session) stale(c *candidate, cur *sentence) string {
 	if err != nil {
 		return ""
 	}
-	if at, ok := dateOf(c.Effective); ok && today.Sub(at) > staleDays*24*time.Hour {
+	if at, ok := dateOf(c.Effective); ok && today.Sub(at) > StaleDays*24*time.Hour {
 		return fmt.Sprintf("The document dates from %s, more than three years ago.", *c.Effective)
 	}
 	if !c.facts.review.IsZero() && today.Sub(c.facts.review) > 183*24*time.Hour {

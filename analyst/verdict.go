@@ -33,7 +33,7 @@ const (
 	rowSense  = 0.3  // closeness that a row needs, whose cells are no sentence
 	sameThing = 0.6  // closeness from which words that are missing may be said otherwise
 	meaning   = 0.12 // what the best score by meaning adds to cover
-	staleDays = 3 * 365
+	StaleDays = 3 * 365
 	oldRecord = 550 // days; a record proves operation for a year and some slack
 )
 

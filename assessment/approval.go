@@ -62,7 +62,7 @@ func submit[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, 
 		audit.Tell(tx, by, audit.Event{Type: string(k.gate) + ".submitted", AssessmentID: a.ID, Summary: fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
 			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256}}),
 		audit.Tell(tx, by, audit.Event{Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was asked for",
-			ResourceType: "approval", ResourceID: approval.ID, Data: map[string]any{"gate": k.gate, "target_sha256": head.ContentSHA256}}))
+			ResourceType: "approval", ResourceID: approval.ID, Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256}}))
 }
 
 // submitVersion is the operation that submits one version.
@@ -307,7 +307,7 @@ func decide(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalSt
 	if err != nil {
 		return err
 	}
-	data := map[string]any{"gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}
+	data := map[string]any{"approval_id": p.ID, "gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}
 	if d := p.Delegation; d != nil {
 		data["delegation_id"], data["delegator_id"] = d.DelegationID, d.DelegatorID
 	}

@@ -116,3 +116,10 @@ func editDistance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Nearest gives up to three of the known words that come nearest to a mistyped one, best
+// first. Words are made of parts with _ or - between them.
+func Nearest(word string, known []string) []string {
+	want := Slug(word)
+	return nearest(len(known), 3, func(i int) (string, float64) { return known[i], likeness(want, Slug(known[i])) })
+}

@@ -103,6 +103,9 @@ or run ` + "`service login --link LINK`" + `. Inviting again makes a new link an
 				return err
 			}
 			return a.out.Print(made, func(p *print.Page) {
+				if made.Emailed {
+					p.Text("A mail with the link is on its way to %s.", made.Email)
+				}
 				p.Text("%s is invited, as %s. The link is good once, until %s, and shown this once:", made.Email, made.Role, moment(made.InviteExpiresAt))
 				a.linkLine(p, made.InvitePath)
 			})

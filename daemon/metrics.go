@@ -81,11 +81,17 @@ var (
 	descStore    = prometheus.NewDesc("service_store_bytes", "Size of the database's file.", nil, nil)
 	descDisk     = prometheus.NewDesc("service_disk_free_bytes", "Room left for the data folder.", nil, nil)
 	descIndexes  = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one for an assessment.", nil, nil)
+	descMails    = prometheus.NewDesc("service_mails_queued", "Mails that wait to be sent.", nil, nil)
+	descSending  = prometheus.NewDesc("service_webhook_deliveries_waiting", "Deliveries to webhooks that wait to be sent.", nil, nil)
+	descRuns     = prometheus.NewDesc("service_workflows_live", "Workflow runs that go on or wait for somebody.", nil, nil)
+	descAsked    = prometheus.NewDesc("service_model_calls_total", "Questions to the model in use, by outcome.", []string{"outcome"}, nil)
+	descThinking = prometheus.NewDesc("service_model_seconds_total", "How long the model took for them.", nil, nil)
+	descTokens   = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
 	descPassages = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
 )
 
 func (load) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descWaiting, descReading, descStuck, descStore, descDisk, descIndexes, descPassages} {
+	for _, d := range []*prometheus.Desc{descWaiting, descReading, descStuck, descStore, descDisk, descIndexes, descPassages, descMails, descSending, descRuns, descAsked, descThinking, descTokens} {
 		to <- d
 	}
 }
@@ -102,6 +108,17 @@ func (l load) Collect(to chan<- prometheus.Metric) {
 	}
 	send(descIndexes, float64(f.Indexes))
 	send(descPassages, float64(f.Passages))
+	send(descMails, float64(f.QueuedMails))
+	send(descSending, float64(f.WaitingDeliveries))
+	send(descRuns, float64(f.LiveWorkflows))
+	count := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	count(descAsked, float64(f.ModelCalls-f.ModelFailures), "answered")
+	count(descAsked, float64(f.ModelFailures), "failed")
+	count(descThinking, f.ModelSeconds)
+	count(descTokens, float64(f.ModelPromptTokens), "prompt")
+	count(descTokens, float64(f.ModelCompletionTokens), "completion")
 }
 
 // MetricsHandler answers every path with the metrics, to anybody: it is for a listener

@@ -26,18 +26,26 @@ func (s *Server) linkPage() {
 		if err != nil {
 			panic("daemon: " + err.Error()) // it is in the program
 		}
-		serve := func(w http.ResponseWriter, _ *http.Request) {
-			h := w.Header()
-			h.Set("Content-Type", file.kind)
-			h.Set("Content-Security-Policy", linkPolicy)
-			h.Set("X-Content-Type-Options", "nosniff")
-			h.Set("X-Frame-Options", "DENY")
-			h.Set("Referrer-Policy", "no-referrer")
-			h.Set("Cross-Origin-Opener-Policy", "same-origin")
-			h.Set("Cache-Control", "no-cache")
-			_, _ = w.Write(content)
-		}
-		s.mux.Get(path, serve)
-		s.mux.Head(path, serve)
+		s.page(path, file.kind, content)
 	}
+}
+
+// page serves a page of the program's own, or a file of one.
+func (s *Server) page(path, kind string, content []byte) {
+	serve := func(w http.ResponseWriter, _ *http.Request) {
+		pageHeaders(w.Header(), kind, linkPolicy)
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = w.Write(content)
+	}
+	s.mux.Get(path, serve)
+	s.mux.Head(path, serve)
+}
+
+func pageHeaders(h http.Header, kind, policy string) {
+	h.Set("Content-Type", kind)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }

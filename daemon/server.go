@@ -90,6 +90,10 @@ func New(o Options) (*Server, error) {
 	})
 	s.mux.Get("/metrics", s.metricsPage)
 	s.linkPage()
+	s.approvalPage()
+	s.mux.Get(unsubscribePath, s.unsubscribePage)
+	s.mux.Post(unsubscribePath, s.unsubscribe)
+	o.Engine.CountProcess(s.metrics.records)
 	return s, s.complete()
 }
 

@@ -47,6 +47,37 @@ func (r *tour) people() {
 	r.refused(api.RotateAPIKey.Operation, "", "", api.CodeInvalidState)
 	r.ask(api.ListMetrics.Operation, "", "")
 	r.webhooks()
+	r.mails()
+	r.alerts()
+}
+
+// mails has a mail written, its wording changed and changed back, and says which are wanted.
+func (r *tour) mails() {
+	r.note("emailId", r.ask(api.SendEmail.Operation, "", `{"to": ["ben@acme.example"], "template_id": "report_ready", "variables": {"assessment": "Acme 2026", "report": "Full report", "format": "PDF"}}`))
+	r.refused(api.SendEmail.Operation, "", `{"to": ["ben@acme.example\r\nBcc: x@y.example"], "subject": "x", "text": "x"}`, api.CodeValidation)
+	r.ask(api.GetEmail.Operation, "", "")
+	r.ask(api.ListEmails.Operation, "?status=queued", "")
+	r.ask(api.ListEmailTemplates.Operation, "", "")
+	r.path["templateId"] = "report_ready"
+	r.ask(api.PutEmailTemplate.Operation, "", `{"subject": "{{report}} is ready", "text": "{{link}}"}`)
+	r.refused(api.PutEmailTemplate.Operation, "", `{"subject": "{{reprot}}", "text": "x"}`, api.CodeValidation)
+	r.ask(api.GetEmailTemplate.Operation, "", "")
+	r.ask(api.PreviewEmailTemplate.Operation, "", `{"variables": {"report": "Gap analysis"}}`)
+	r.ask(api.PreviewEmailTemplate.Operation, "", "")
+	r.ask(api.ResetEmailTemplate.Operation, "", "")
+	r.ask(api.PutEmailPreferences.Operation, "", `{"digest": false}`)
+	r.ask(api.GetEmailPreferences.Operation, "", "")
+}
+
+// alerts makes a rule, changes it and deletes it.
+func (r *tour) alerts() {
+	r.refused(api.CreateAlert.Operation, "", `{"name": "x", "metric": "organization_open_finding", "operator": "gt", "threshold": 0}`, api.CodeValidation)
+	r.note("alertId", r.ask(api.CreateAlert.Operation, "", `{"name": "Critical gaps", "metric": "organization_open_findings{severity=critical}", "operator": "gt", "threshold": 0}`))
+	r.ask(api.ListAlerts.Operation, "", "")
+	r.ask(api.GetAlert.Operation, "", "")
+	r.ask(api.UpdateAlert.Operation, "", `{"threshold": 2, "channels": ["webhook"]}`)
+	r.ask(api.DeleteAlert.Operation, "", "")
+	r.refused(api.GetAlert.Operation, "", "", api.CodeNotFound)
 }
 
 // sessions are begun and ended over the network, as a browser does.

@@ -6,6 +6,7 @@ package engine
 
 import (
 	"context"
+	"crypto/x509"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -13,15 +14,18 @@ import (
 	"time"
 
 	"github.com/scf-service/service/agent"
+	"github.com/scf-service/service/alert"
 	"github.com/scf-service/service/analyst"
 	"github.com/scf-service/service/archive"
 	"github.com/scf-service/service/assessment"
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/catalog/shelf"
+	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/evidence"
 	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/mail"
 	"github.com/scf-service/service/notify"
 	"github.com/scf-service/service/notify/delivery"
 	"github.com/scf-service/service/notify/guard"
@@ -57,6 +61,12 @@ type Options struct {
 	// that they may reach.
 	Box      *seal.Box
 	Networks []netip.Prefix
+	// MailServer takes mails; nil: none are sent. MailRoots are whom its certificate is
+	// believed from; nil: whom the system believes.
+	MailServer *mail.Server
+	MailRoots  *x509.CertPool
+	// PublicURL is where people reach the service, for links in mails; empty: they have none.
+	PublicURL string
 	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -76,6 +86,14 @@ type Engine struct {
 	Webhooks    *notify.Service
 	// Integrations are told of events by the loop of the webhooks.
 	Integrations *integration.Service
+	Mail         *mail.Service
+	Alerts       *alert.Service
+
+	// process gives the figures of the process, which a front end counts.
+	process atomic.Pointer[func() ([]api.Metric, error)]
+
+	// model counts the calls of the model in use; nil: the rules answer.
+	model *metered
 
 	db      *store.DB
 	clock   func() time.Time
@@ -100,7 +118,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		}
 	}
 	e.Audit = audit.New(o.DB)
-	e.Identity = identity.New(identity.Options{DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail})
+	e.Identity = identity.New(identity.Options{DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail,
+		// Mail stands beside identity: invitations reach it from here.
+		Invited: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
+			return e.Mail.Invite(tx, by, email, role, path, expires)
+		}})
 	e.Replays = replay.New(o.DB)
 	e.Catalog = shelf.New(o.DB, o.Clock, shelf.WithPDF(e.tablesOf), shelf.WithImported(func(version string) {
 		if e.ahead.Load() {
@@ -128,7 +150,15 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	reach := guard.Guard{Allowed: o.Networks}
 	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Every: e.every, Agent: "service/" + o.Version})
 	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
-	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: o.Model})
+	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
+		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Every: e.every})
+	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, Every: e.every})
+	var mind agent.Model
+	if o.Model != nil {
+		e.model = &metered{Model: o.Model, clock: o.Clock}
+		mind = e.model
+	}
+	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: mind})
 	return e, nil
 }
 
@@ -137,6 +167,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.Agents.Start(ctx); err != nil {
 		return err
 	}
+	e.Mail.Start(ctx) // it ends by Close alone, which lets it finish
 	ctx, e.stop = context.WithCancel(ctx)
 	e.background.Go(func() { e.sweeping(ctx) })
 	if err := e.Evidence.Start(ctx); err != nil {
@@ -144,6 +175,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	e.Webhooks.Start(ctx)
 	e.Integrations.Start(ctx)
+	e.Alerts.Start(ctx)
 	return e.Workflows.Start(ctx)
 }
 
@@ -172,6 +204,8 @@ func (e *Engine) Close() error {
 	e.Agents.Close()
 	e.background.Wait()
 	e.Workflows.Close()
+	e.Alerts.Close()
+	e.Mail.Close()
 	e.Webhooks.Close()
 	e.Integrations.Close()
 	return e.Evidence.Close()

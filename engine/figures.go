@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 
 	"github.com/scf-service/service/evidence"
+	"github.com/scf-service/service/store"
 )
 
 // Figures are what the engine has to do and takes up, all organizations together.
@@ -15,6 +17,48 @@ type Figures struct {
 	// DiskFree is the room left for the data folder, in bytes; meaningless unless DiskKnown.
 	DiskFree  uint64
 	DiskKnown bool
+	// QueuedMails and WaitingDeliveries are to be sent; LiveWorkflows run, or wait for somebody.
+	QueuedMails, WaitingDeliveries, LiveWorkflows int
+	// ModelCalls and what comes of them are those since the start; all 0 where the rules answer.
+	ModelCalls, ModelFailures, ModelPromptTokens, ModelCompletionTokens int
+	ModelSeconds                                                        float64
+}
+
+// waiting is what is still to be done that stands in the store.
+type waiting struct{ deliveries, failing, paused, running int }
+
+func (e *Engine) waiting(ctx context.Context) (w waiting, err error) {
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		w = waiting{}
+		for o, err := range store.Organizations.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			n, err := store.Deliveries.By("due").Count(tx, o.ID)
+			if err != nil {
+				return err
+			}
+			w.deliveries += n
+			for h, err := range store.Webhooks.Scan(tx, o.ID) {
+				if err != nil {
+					return err
+				}
+				if !h.Enabled {
+					w.paused++
+				}
+				if h.FailedInRow > 0 {
+					w.failing++
+				}
+			}
+			live, err := store.WorkflowRuns.By("live").Count(tx, o.ID)
+			if err != nil {
+				return err
+			}
+			w.running += live
+		}
+		return nil
+	})
+	return w, err
 }
 
 // Figures reads the figures of this moment.
@@ -22,6 +66,18 @@ func (e *Engine) Figures() Figures {
 	f := Figures{Load: e.Evidence.Load()}
 	if info, err := os.Stat(filepath.Join(e.db.Dir(), "service.db")); err == nil {
 		f.StoreBytes = info.Size()
+	}
+	// Figures that can't be read now are 0: who collects them goes on.
+	ctx := context.Background()
+	if l, err := e.Mail.Load(ctx); err == nil {
+		f.QueuedMails = l.Queued
+	}
+	if w, err := e.waiting(ctx); err == nil {
+		f.WaitingDeliveries, f.LiveWorkflows = w.deliveries, w.running
+	}
+	if e.model != nil {
+		c := e.model.figures()
+		f.ModelCalls, f.ModelFailures, f.ModelPromptTokens, f.ModelCompletionTokens, f.ModelSeconds = c.asked, c.failed, c.prompt, c.said, c.took.Seconds()
 	}
 	f.DiskFree, f.DiskKnown = DiskFree(e.db.Dir())
 	return f

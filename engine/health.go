@@ -50,8 +50,12 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 		}
 		return fmt.Sprintf("version %s, %d controls", v.Label, v.Counts.Controls), nil
 	})
-	check("model", func() (string, error) { return "builtin", nil })
-	check("mail", func() (string, error) { return "not configured", nil })
+	check("model", func() (string, error) { return e.checkModel() })
+	check("mail", func() (string, error) { return e.checkMail(ctx) })
+	check("webhooks", func() (string, error) {
+		w, err := e.waiting(ctx)
+		return fmt.Sprintf("%d deliveries wait; %d webhooks did not take what was sent last, %d are off", w.deliveries, w.failing, w.paused), err
+	})
 	check("disk", func() (string, error) { return e.checkDisk(figures) })
 	return out, nil
 }
@@ -83,4 +87,31 @@ func megabytes(n uint64) string {
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// checkMail tells whether the mail server took what it was given last.
+func (e *Engine) checkMail(ctx context.Context) (string, error) {
+	if e.Mail.Server == nil {
+		return "not configured", nil
+	}
+	l, err := e.Mail.Load(ctx)
+	if err != nil {
+		return "", err
+	}
+	if l.Trouble != "" {
+		return "", fmt.Errorf("%s can't be used: %s; %d mails wait", e.Mail.Server, l.Trouble, l.Queued)
+	}
+	return fmt.Sprintf("%s; %d mails wait", e.Mail.Server, l.Queued), nil
+}
+
+// checkModel tells which model answers, and whether it did when it was asked last.
+func (e *Engine) checkModel() (string, error) {
+	if e.model == nil {
+		return "builtin", nil
+	}
+	calls := e.model.figures()
+	if calls.lastError != "" {
+		return "", fmt.Errorf("%s did not answer when it was asked last, the rules did: %s", e.model.Name(), calls.lastError)
+	}
+	return fmt.Sprintf("%s; asked %d times, %d without an answer", e.model.Name(), calls.asked, calls.failed), nil
 }

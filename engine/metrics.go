@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/assessment"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
 )
@@ -40,8 +43,17 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 		return nil, err
 	}
 	documents, findings := map[api.DocumentState]int{}, map[api.Severity]int{}
+	stale, failed, overdue := 0, 0, 0
+	today := api.DateOf(e.clock())
 	err = e.db.View(ctx, func(tx *store.Tx) error {
+		closed := map[string]bool{}
+		late, err := assessment.Overdue(tx, by.OrganizationID, today)
+		if err != nil {
+			return err
+		}
+		overdue = len(late)
 		for a, err := range store.Assessments.Scan(tx, by.OrganizationID) {
+			closed[a.ID] = a.State == api.StateClosed
 			if err == nil {
 				err = openFindings(tx, &a, findings)
 			}
@@ -54,17 +66,29 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 				return err
 			}
 			documents[d.Status]++
+			if d.EffectiveDate != nil && !closed[d.AssessmentID] && *d.EffectiveDate < staleFrom(today) {
+				stale++
+			}
+		}
+		for r, err := range store.WorkflowRuns.Scan(tx, by.OrganizationID) {
+			if err != nil {
+				return err
+			}
+			if r.Status == api.RunFailed {
+				failed++
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := counted("organization_assessments", "state", board.AssessmentsByState)
-	out = append(out, counted("organization_documents", "status", documents)...)
-	out = append(out, counted("organization_open_findings", "severity", findings)...)
+	out := countedBy("organization_assessments", "state", board.AssessmentsByState)
+	out = append(out, countedBy("organization_documents", "status", documents)...)
+	out = append(out, countedBy("organization_open_findings", "severity", findings)...)
 	out = append(out, gauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
-		gauge("organization_pending_approvals", float64(len(board.Waiting)), nil))
+		gauge("organization_pending_approvals", float64(len(board.Waiting)), nil), gauge("organization_overdue_poam_items", float64(overdue), nil),
+		gauge("organization_stale_documents", float64(stale), nil), gauge("organization_failed_workflows", float64(failed), nil))
 	return append(out, api.Metric{Name: "organization_compliance", Type: "gauge", Unit: "percent", Value: board.CompliancePct, Labels: map[string]string{}}), nil
 }
 
@@ -87,7 +111,7 @@ func openFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) 
 	return nil
 }
 
-func counted[K ~string](name, label string, counts map[K]int) (out []api.Metric) {
+func countedBy[K ~string](name, label string, counts map[K]int) (out []api.Metric) {
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, gauge(name, float64(counts[k]), map[string]string{label: string(k)}))
 	}
@@ -99,4 +123,43 @@ func gauge(name string, value float64, labels map[string]string) api.Metric {
 		labels = map[string]string{}
 	}
 	return api.Metric{Name: name, Type: "gauge", Unit: "count", Value: value, Labels: labels}
+}
+
+// counted are the organization's metrics that are left out while nothing is counted.
+var counted = []string{"organization_assessments", "organization_documents", "organization_open_findings"}
+
+// staleFrom is the day before which evidence is too old to rely on.
+func staleFrom(today api.Date) api.Date {
+	t, err := today.Time()
+	if err != nil {
+		return "" // it comes from a clock
+	}
+	return api.DateOf(t.AddDate(0, 0, -analyst.StaleDays))
+}
+
+// CountProcess gives alert rules the figures that a front end counts.
+func (e *Engine) CountProcess(figures func() ([]api.Metric, error)) { e.process.Store(&figures) }
+
+// watched are the figures that an organization's alert rules may watch.
+func (e *Engine) watched(ctx context.Context, org string) ([]api.Metric, error) {
+	all, err := e.organizationMetrics(ctx, caller{OrganizationID: org})
+	if figures := e.process.Load(); figures != nil && err == nil {
+		var process []api.Metric
+		process, err = (*figures)()
+		all = append(all, process...)
+	}
+	return all, err
+}
+
+// overdueLines are the lines of the daily mail about what is overdue.
+func overdueLines(tx *store.Tx, org string, today api.Date) ([]string, error) {
+	late, err := assessment.Overdue(tx, org, today)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(late))
+	for i, o := range late {
+		out[i] = fmt.Sprintf("%s  %s  %s  due %s", o.Code, o.Control, strings.Join(strings.Fields(o.Assessment), " "), o.Due)
+	}
+	return out, nil
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Clock func() time.Time
 	// LocalName and LocalEmail are the person whose machine it is, as the operating system knows them.
 	LocalName, LocalEmail string
+	// Invited queues the mail of an invitation, in its transaction, and tells whether there is one; nil: nobody is sent mails.
+	Invited func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
 }
 
 // Service answers the operations on people and organizations.
@@ -30,6 +32,7 @@ type Service struct {
 	name, email string
 	passwords   *passwords
 	throttle    *throttle
+	invited     func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
 	keys        *store.Memo[openedKey]
 	sessions    *store.Memo[store.Session]
 	callers     *store.Memo[api.Caller]
@@ -44,7 +47,7 @@ const maxKept = 10_000
 
 // New makes the service.
 func New(o Options) *Service {
-	return &Service{db: o.DB, clock: o.Clock, name: o.LocalName, email: o.LocalEmail, passwords: newPasswords(),
+	return &Service{db: o.DB, clock: o.Clock, name: o.LocalName, email: o.LocalEmail, invited: o.Invited, passwords: newPasswords(),
 		throttle: newThrottle(o.Clock), touched: map[string]time.Time{},
 		keys:     store.NewMemo[openedKey](o.DB, maxKept, store.KeySecrets, store.APIKeys),
 		sessions: store.NewMemo[store.Session](o.DB, maxKept, store.Sessions),

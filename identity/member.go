@@ -98,6 +98,11 @@ func (s *Service) Invite(ctx context.Context, by api.Caller, in *api.InviteMembe
 			return err
 		}
 		out = &api.NewMember{Member: memberOf(m, u), InviteToken: token, InvitePath: linkPath + token, InviteExpiresAt: expires}
+		if s.invited != nil {
+			if out.Emailed, err = s.invited(tx, by, u.Email, m.Role, out.InvitePath, expires); err != nil {
+				return err
+			}
+		}
 		return note(tx, by, "member.invited", "member", m.ID, map[string]any{"email": email, "role": string(m.Role)})
 	})
 	return out, err

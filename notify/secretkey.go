@@ -91,6 +91,7 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		var hooks []store.Webhook
 		var tools []store.Integration
+		var mails []store.Email
 		done := 0
 		more = false
 		again := func(_ string, sealed *[]byte) error {
@@ -114,8 +115,10 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 				hooks = append(hooks, r)
 			case store.Integration:
 				tools = append(tools, r)
+			case store.Email:
+				mails = append(mails, r)
 			}
-			if len(hooks)+len(tools) >= resealStep {
+			if len(hooks)+len(tools)+len(mails) >= resealStep {
 				more = true
 				return errEnough
 			}
@@ -132,6 +135,11 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 		}
 		for i := range tools {
 			if err := store.Integrations.Update(tx, tools[i].OrganizationID, &tools[i]); err != nil {
+				return err
+			}
+		}
+		for i := range mails {
+			if err := store.Emails.Update(tx, mails[i].OrganizationID, &mails[i]); err != nil {
 				return err
 			}
 		}
@@ -169,6 +177,19 @@ func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte)
 			}
 		}
 		if err := after(r); err != nil {
+			return err
+		}
+	}
+	for m, err := range store.Emails.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return err
+		}
+		if len(m.Sealed) > 0 {
+			if err := one("mail "+m.ID, &m.Sealed); err != nil {
+				return err
+			}
+		}
+		if err := after(m); err != nil {
 			return err
 		}
 	}

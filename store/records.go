@@ -102,6 +102,37 @@ type Delivery struct {
 	Once  bool `json:"once,omitempty"`
 }
 
+// Email is a mail in the queue, with what it says: sealed, since it may hold a link that
+// is good once, and gone once the mail has left.
+type Email struct {
+	api.Email
+	Sealed []byte `json:"sealed,omitempty"`
+	// Once names what the mail is about where there must be no second one.
+	Once string `json:"once,omitempty"`
+	// Unsubscribe is the person who can end mails of this kind.
+	Unsubscribe string `json:"unsubscribe,omitempty"`
+}
+
+// EmailTemplate is an organization's own wording of a mail.
+type EmailTemplate struct {
+	api.EmailTemplate
+	OrganizationID string `json:"organization_id"`
+}
+
+// EmailPreference is which mails a person does not want.
+type EmailPreference struct {
+	UserID      string `json:"user_id"`
+	NoDigest    bool   `json:"no_digest,omitempty"`
+	NoApprovals bool   `json:"no_approvals,omitempty"`
+}
+
+// AlertRule is an alert rule with what its state rests on.
+type AlertRule struct {
+	api.AlertRule
+	// Since is from when the metric has told another state than the rule has; nil: it doesn't.
+	Since *time.Time `json:"since,omitempty"`
+}
+
 // AgentStep is a step of an agent run.
 type AgentStep struct {
 	api.AgentStep

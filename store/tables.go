@@ -15,6 +15,7 @@ import "github.com/scf-service/service/engine/api"
 //	replays              organization, operation, secret · expiry
 //	catalog_versions     id                        · source (unique)
 //	import_runs          id
+//	email_preferences    user
 //	── per organization ──
 //	assessments          id
 //	├─ lifecycle_events  assessment, id
@@ -41,6 +42,9 @@ import "github.com/scf-service/service/engine/api"
 //	   └─ agent_outputs  run
 //	api_keys             id
 //	brandings            organization (one)
+//	emails               id                        · queued · once (unique)
+//	email_templates      id
+//	alert_rules          id
 //	custom_heads         organization (one)
 //	custom_catalogs      revision
 //	audit                sequence
@@ -154,7 +158,24 @@ var (
 			}
 			return []Key{K(r.WebhookID, *r.NextAttemptAt)}
 		}))
-	Brandings      = tenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
+	Brandings = tenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
+	Emails    = tenantTable("emails", func(r *Email) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("queued", func(r *Email) []Key {
+			if r.NextAttemptAt == nil {
+				return nil
+			}
+			return []Key{K(*r.NextAttemptAt)}
+		}),
+		Unique("once", func(r *Email) []Key {
+			if r.Once == "" {
+				return nil
+			}
+			return []Key{K(r.Once)}
+		}))
+	EmailTemplates   = tenantTable("email_templates", func(r *EmailTemplate) (string, Key) { return r.OrganizationID, K(r.ID) })
+	EmailPreferences = NewTable("email_preferences", func(r *EmailPreference) Key { return K(r.UserID) })
+	AlertRules       = tenantTable("alert_rules", func(r *AlertRule) (string, Key) { return r.OrganizationID, K(r.ID) })
+
 	CustomHeads    = tenantTable("custom_heads", func(r *CustomHead) (string, Key) { return r.OrganizationID, K("head") })
 	CustomCatalogs = tenantTable("custom_catalogs", func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) })
 	Audit          = tenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
@@ -165,7 +186,7 @@ var Tables = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Brandings, CustomHeads, CustomCatalogs, Audit,
+		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomHeads, CustomCatalogs, Audit,
 	},
 }
 

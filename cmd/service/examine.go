@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/evidence/ocr"
 	"github.com/scf-service/service/evidence/parse"
+	"github.com/scf-service/service/notify/seal"
 )
 
 // places are where things are, for a data folder.
@@ -188,8 +189,8 @@ func examinePictures(ctx context.Context) cli.Finding {
 // examineVariables looks at those that are needed only later, when a mistake costs more.
 func examineVariables() cli.Finding {
 	var wrong []string
-	if text := os.Getenv("SERVICE_SECRET_KEY"); text != "" {
-		if _, err := decodeKey(text, "SERVICE_SECRET_KEY"); err != nil {
+	if text := os.Getenv(secretKeyVariable); text != "" {
+		if _, err := seal.Parse(text, secretKeyVariable); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 	}

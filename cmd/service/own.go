@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -56,6 +57,10 @@ func openOwn(ctx context.Context, dir, socket string, log *slog.Logger, elsewher
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	server, err := mailServer(os.Getenv)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	name, email := localPerson()
 	// The engine outlives the command's context: what was begun ends well on Ctrl-C.
 	lasting := context.WithoutCancel(ctx)
@@ -63,7 +68,7 @@ func openOwn(ctx context.Context, dir, socket string, log *slog.Logger, elsewher
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, Box: seal.New(&secretKeys{dir: dir, env: os.Getenv, ring: contexts.SystemRing(os.Getenv)}), Networks: networks, ReportFont: reportFont, Model: mind, LocalName: name, LocalEmail: email})
+	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, Box: seal.New(&secretKeys{dir: dir, env: os.Getenv, ring: contexts.SystemRing(os.Getenv)}), Networks: networks, MailServer: server, PublicURL: cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")), ReportFont: reportFont, Model: mind, LocalName: name, LocalEmail: email})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"path/filepath"
+	"strings"
 
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine/client"
@@ -18,9 +20,25 @@ import (
 // contract: it is about this process, not about the service.
 const processPath = "/process"
 
+// profiles are what goes on in the process. They are on the folder's socket alone, which
+// only its user reaches.
+var profiles = func() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}()
+
 // tell answers who has the folder open.
 func (o *own) tell(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/debug/pprof/") {
+			profiles.ServeHTTP(w, r)
+			return
+		}
 		if r.URL.Path != processPath {
 			h.ServeHTTP(w, r)
 			return

@@ -85,5 +85,12 @@ var descriptions = map[string]string{
 	"rotate-webhook":           "For a day, deliveries carry a signature by each secret.",
 	"test-webhook":             "Sends one event of the type `webhook.test`, also to a webhook that is not enabled, without further attempts.",
 	"list-webhook-deliveries":  "Every attempt with its answer. Failed ones are tried again for about a day.",
+	"send-email":               "Queued, and sent to each address alone; tried again for about a day. `variables` are for the template. 409 where the service has no mail server.",
+	"get-email":                "`sent` is what the mail server took; whether it was read, or came back later, nobody tells.",
+	"put-email-template":       "`{{variable}}` and `{{if variable}} … {{else}} … {{end}}`, nothing else. In HTML, values are escaped for the place where they stand. What can't be filled in is refused.",
+	"preview-email-template":   "Nothing is sent or kept. Without a body, the wording in use with examples.",
+	"put-email-preferences":    "Of the person who calls, in all their organizations. Invitations, and mails that somebody sends, come all the same.",
+	"create-alert-rule":        "Looked at every half minute. A change of state is told once, when it has lasted `window_seconds`.",
+	"update-alert-rule":        "With another metric, operator or threshold it begins anew, as ok.",
 	"list-audit-events":        "A chain: each event carries the hash of the one before. `action` may end in a dot, to mean all that begin so.",
 }

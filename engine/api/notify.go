@@ -81,57 +81,7 @@ type DeliveriesInput struct {
 	Status string `query:"status"`
 }
 
-// SendEmailInput sends a mail, from a template or as it is.
-type SendEmailInput struct {
-	Body struct {
-		To         []string       `json:"to" minItems:"1" maxItems:"50"`
-		TemplateID string         `json:"template_id,omitempty"`
-		Variables  map[string]any `json:"variables,omitempty"`
-		Subject    string         `json:"subject,omitempty" maxLength:"500"`
-		Text       string         `json:"text,omitempty" maxLength:"200000"`
-		HTML       string         `json:"html,omitempty" maxLength:"500000"`
-	}
-}
-
-// Email is a mail on its way.
-type Email struct {
-	TenantRecord
-	To         []string `json:"to"`
-	Subject    string   `json:"subject"`
-	TemplateID *string  `json:"template_id"`
-	Status     string   `json:"status" enum:"queued,sent,failed"`
-	Error      *string  `json:"error"`
-}
-
-// EmailTemplate is the wording of one kind of mail.
-type EmailTemplate struct {
-	ID        string    `json:"id"`
-	Subject   string    `json:"subject"`
-	Text      string    `json:"text"`
-	HTML      string    `json:"html"`
-	Variables []string  `json:"variables"`
-	UpdatedAt time.Time `json:"updated_at"`
-}
-
-// TemplateInput names a template.
-type TemplateInput struct {
-	TemplateID string `path:"templateId"`
-}
-
-// PutTemplateInput replaces a template's wording.
-type PutTemplateInput struct {
-	TemplateInput
-	Body struct {
-		Subject string `json:"subject" minLength:"1" maxLength:"500"`
-		Text    string `json:"text" minLength:"1" maxLength:"200000"`
-		HTML    string `json:"html,omitempty" maxLength:"500000"`
-	}
-}
-
-const (
-	tagWebhook = "Webhooks"
-	tagEmail   = "E-mail"
-)
+const tagWebhook = "Webhooks"
 
 // Operations of the interface's part 4.18 that carry word outside.
 var (
@@ -144,9 +94,4 @@ var (
 	TestWebhook    = Post[WebhookInput, Delivery]("test-webhook", "/webhooks/{webhookId}/test", Needs("webhook:write"), Status(202), Tagged(tagWebhook), Summary("Send a test event"))
 	Redeliver      = Post[DeliveryInput, Delivery]("redeliver-webhook-delivery", "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver", Needs("webhook:write"), Status(202), Tagged(tagWebhook), Summary("Send an event again, under the id it had"))
 	ListDeliveries = Get[DeliveriesInput, List[Delivery]]("list-webhook-deliveries", "/webhooks/{webhookId}/deliveries", Needs("webhook:read"), Tagged(tagWebhook), Summary("List deliveries with every attempt"))
-
-	SendEmail          = Post[SendEmailInput, Email]("send-email", "/email/send", Needs("email:write"), Status(202), Tagged(tagEmail), Summary("Send a mail"))
-	ListEmailTemplates = Get[Paging, List[EmailTemplate]]("list-email-templates", "/email/templates", Needs("email:read"), Tagged(tagEmail), Summary("List mail templates"))
-	GetEmailTemplate   = Get[TemplateInput, EmailTemplate]("get-email-template", "/email/templates/{templateId}", Needs("email:read"), Tagged(tagEmail), Summary("Read a mail template"))
-	PutEmailTemplate   = Put[PutTemplateInput, EmailTemplate]("put-email-template", "/email/templates/{templateId}", Needs("email:write"), Tagged(tagEmail), Summary("Replace a mail template"))
 )

@@ -78,33 +78,6 @@ type AuditHead struct {
 	Signature      string    `json:"signature"`
 }
 
-// AlertRule watches a metric.
-type AlertRule struct {
-	TenantRecord
-	Name            string     `json:"name"`
-	Metric          string     `json:"metric"`
-	Operator        string     `json:"operator" enum:"gt,gte,lt,lte,eq"`
-	Threshold       float64    `json:"threshold"`
-	WindowSeconds   int        `json:"window_seconds"`
-	Channels        []string   `json:"channels"`
-	Enabled         bool       `json:"enabled"`
-	State           string     `json:"state" enum:"ok,firing"`
-	LastEvaluatedAt *time.Time `json:"last_evaluated_at"`
-}
-
-// CreateAlertInput makes an alert rule.
-type CreateAlertInput struct {
-	Body struct {
-		Name          string   `json:"name" minLength:"1" maxLength:"200"`
-		Metric        string   `json:"metric" minLength:"1" maxLength:"200"`
-		Operator      string   `json:"operator" enum:"gt,gte,lt,lte,eq"`
-		Threshold     float64  `json:"threshold"`
-		WindowSeconds int      `json:"window_seconds,omitempty" minimum:"1" maximum:"604800"`
-		Channels      []string `json:"channels,omitempty" maxItems:"20"`
-		Enabled       *bool    `json:"enabled,omitempty"`
-	}
-}
-
 const tagObservability = "Observability"
 
 // Operations of the interface's part 4.18 for operators.
@@ -114,6 +87,4 @@ var (
 	VerifyAudit     = Get[None, AuditVerification]("verify-audit", "/observability/audit/verification", Needs("audit:read"), Tagged(tagObservability), Summary("Tell whether the audit chain holds"))
 	GetAuditHead    = Get[None, AuditHead]("get-audit-head", "/observability/audit/head", Needs("audit:read"), Tagged(tagObservability), Summary("Read the signed end of the audit chain"))
 	ExportAudit     = Get[AuditExportInput, File]("export-audit", "/observability/audit/export", Needs("audit:read"), As(Download), Tagged(tagObservability), Summary("Export audit events as JSON lines"))
-	ListAlerts      = Get[Paging, List[AlertRule]]("list-alert-rules", "/observability/alerts", Needs("alert:read"), Tagged(tagObservability), Summary("List alert rules"))
-	CreateAlert     = Create[CreateAlertInput, AlertRule]("create-alert-rule", "/observability/alerts", Needs("alert:write"), Tagged(tagObservability), Summary("Create an alert rule"))
 )

@@ -82,6 +82,7 @@ type NewMember struct {
 	// InvitePath is where the invited person sets a password in a browser, below the server's address.
 	InvitePath      string    `json:"invite_path"`
 	InviteExpiresAt time.Time `json:"invite_expires_at"`
+	Emailed         bool      `json:"emailed" doc:"Whether a mail with the link is on its way."`
 }
 
 // MemberInput names a member of an organization.

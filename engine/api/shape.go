@@ -40,6 +40,8 @@ func LocationOf(out any) string {
 		return Prefix + "/agent-runs/"
 	case *NewWebhook:
 		return Prefix + "/webhooks/"
+	case *AlertRule:
+		return Prefix + "/observability/alerts/"
 	case *Integration:
 		return Prefix + "/integrations/"
 	}

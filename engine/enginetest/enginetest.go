@@ -5,6 +5,7 @@ package enginetest
 import (
 	"context"
 	"log/slog"
+	netmail "net/mail"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/mail"
 	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
 )
@@ -34,7 +36,7 @@ func New(t testing.TB) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), MailServer: Nowhere, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +53,9 @@ func New(t testing.TB) *engine.Engine {
 	})
 	return e
 }
+
+// Nowhere is a mail server that nobody is at: mails stay in the queue.
+var Nowhere = &mail.Server{Host: "127.0.0.1", Port: 1, Security: mail.None, From: netmail.Address{Address: "grc@acme.example"}}
 
 // CacheDir keeps the compiled PDF reader between tests.
 func CacheDir(t testing.TB) string {

@@ -22,7 +22,7 @@ cli               → engine/client check report/sheet engine/api
 tui               → engine/client engine/api
 daemon            → engine identity replay engine/api
 
-engine/enginetest → engine notify store
+engine/enginetest → engine mail notify store
 engine/client     → engine/api
 engine            → lower
 
@@ -30,7 +30,9 @@ agent             → model analysis report/desk assessment analyst evidence cat
 
 sync              → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api
 workflow          → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api
+alert             → mail catalog audit store engine/api
 notify            → audit store engine/api
+mail              → catalog audit store engine/api
 archive           → assessment audit store engine/api
 report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api
 report            → report/sheet report/drawing catalog/oscal catalog/structured catalog engine/api
@@ -190,8 +192,8 @@ var homes = map[string][]string{
 	"github.com/spf13/cobra":                {"cli", "cmd/service", "packaging"},
 	"github.com/spf13/viper":                {"cli", "cmd/service"},
 	"github.com/tetratelabs/wazero":         {"evidence/parse"},
+	"github.com/wneessen/go-mail":           {"mail", "notify/integration"},
 	"github.com/unidoc/unipdf/v3":           {"evidence/parse"},
-	"github.com/wneessen/go-mail":           {"notify"},
 	"github.com/xuri/excelize/v2":           {"catalog/workbook", "evidence/parse", "report", "examples/harbor/make"},
 	"github.com/yuin/goldmark":              {"evidence/parse", "report"},
 	"github.com/zalando/go-keyring":         {"cli/contexts"},

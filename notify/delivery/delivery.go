@@ -52,7 +52,7 @@ var waits = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 
 
 // Events are the types that can be asked for.
 var Events = []string{
-	"agent_run.completed", "agent_run.failed", "approval.decided", "approval.requested",
+	"agent_run.completed", "agent_run.failed", "alert.firing", "alert.resolved", "approval.decided", "approval.requested",
 	"assessment.closed", "assessment.created", "assessment.deleted", "assessment.state_changed",
 	"document.failed", "document.ingested",
 	"gap_analysis.approved", "gap_analysis.drafted", "gap_analysis.rejected", "gap_analysis.submitted",

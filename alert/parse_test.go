@@ -1,0 +1,23 @@
+package alert
+
+import (
+	"reflect"
+	"testing"
+)
+
+// Whatever is taken as a metric is the same when it is written out and read again.
+func FuzzMetric(f *testing.F) {
+	for _, s := range []string{"a", "a{b=c}", `a{b="c",d=e}`, "a{", "{}", "a{b=c,b=c}", "a{b=c,}", "a {b = \" c\"}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		one, err := parse(text)
+		if err != nil {
+			return
+		}
+		two, err := parse(one.String())
+		if err != nil || !reflect.DeepEqual(one, two) {
+			t.Errorf("%q is %+v, then %+v, %v", text, one, two, err)
+		}
+	})
+}

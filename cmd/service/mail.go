@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/scf-service/service/mail"
+)
+
+// mailServer is the one that the environment names; nil where it names none. Its password
+// can be in a file of its own, and is never told.
+func mailServer(env func(string) string) (*mail.Server, error) {
+	address, password, file := env("SERVICE_SMTP_URL"), env("SERVICE_SMTP_PASSWORD"), env("SERVICE_SMTP_PASSWORD_FILE")
+	if address == "" {
+		for _, name := range []string{"SERVICE_SMTP_FROM", "SERVICE_SMTP_PASSWORD", "SERVICE_SMTP_PASSWORD_FILE"} {
+			if env(name) != "" {
+				return nil, fmt.Errorf("%s is set and SERVICE_SMTP_URL is not: name the mail server, as smtp://USER@smtp.acme.example:587", name)
+			}
+		}
+		return nil, nil
+	}
+	if file != "" {
+		if password != "" {
+			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD and SERVICE_SMTP_PASSWORD_FILE are both set: give one")
+		}
+		info, err := os.Stat(file)
+		if err == nil && info.Size() > 4<<10 {
+			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD_FILE: %s is too large to hold a password", file)
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD_FILE: %w", err)
+		}
+		password = strings.TrimRight(string(b), "\r\n")
+	}
+	s, err := mail.ParseServer(address, env("SERVICE_SMTP_FROM"), password)
+	if err != nil {
+		return nil, fmt.Errorf("SERVICE_SMTP_URL: %w", err)
+	}
+	return s, nil
+}

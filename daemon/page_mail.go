@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// The pages that mails lead to. /approval#ID shows what waits for a decision and takes it,
+// by the same operations as any other client; it is only as good as the session in the
+// browser. /unsubscribe?token=… ends a person's daily mails without signing in.
+//
+//go:embed page_approval.html page_approval.js
+var approvalFiles embed.FS
+
+func (s *Server) approvalPage() {
+	for path, file := range map[string]struct{ name, kind string }{
+		"/approval":         {"page_approval.html", "text/html; charset=utf-8"},
+		"/approval/page.js": {"page_approval.js", "text/javascript; charset=utf-8"},
+	} {
+		content, err := approvalFiles.ReadFile(file.name)
+		if err != nil {
+			panic("daemon: " + err.Error()) // it is in the program
+		}
+		s.page(path, file.kind, content)
+	}
+}
+
+const unsubscribePath = "/unsubscribe"
+
+var unsubscribeWords = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="robots" content="noindex">
+  <title>{{.Title}} – service</title>
+  <link rel="stylesheet" href="link/page.css">
+</head>
+<body>
+  <main>
+    <h1>{{.Title}}</h1>
+    <p role="status">{{.Text}}</p>
+    {{if .Token}}<form method="post" action="unsubscribe?token={{.Token}}"><button type="submit">End the daily mail</button></form>{{end}}
+  </main>
+</body>
+</html>
+`))
+
+type unsubscribeView struct{ Title, Text, Token string }
+
+// unsubscribePolicy lets the page post to itself.
+const unsubscribePolicy = "default-src 'none'; img-src data:; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+func (s *Server) showUnsubscribe(w http.ResponseWriter, status int, v unsubscribeView) {
+	pageHeaders(w.Header(), "text/html; charset=utf-8", unsubscribePolicy)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = unsubscribeWords.Execute(w, v)
+}
+
+// unsubscribePage asks first: programs that look at mails open what they find in them.
+func (s *Server) unsubscribePage(w http.ResponseWriter, r *http.Request) {
+	s.showUnsubscribe(w, http.StatusOK, unsubscribeView{Title: "The daily mail", Text: "About remediations that are overdue, in each of your organizations.", Token: r.URL.Query().Get("token")})
+}
+
+// unsubscribe is the button, and what mail programs send where a person unsubscribes there.
+func (s *Server) unsubscribe(w http.ResponseWriter, r *http.Request) {
+	err := s.engine.Mail.Unsubscribe(r.Context(), r.URL.Query().Get("token"))
+	switch e := api.AsError(err); {
+	case err == nil:
+		s.showUnsubscribe(w, http.StatusOK, unsubscribeView{Title: "It is ended", Text: "The daily mail about overdue remediations does not come any more. `service email preferences --digest` brings it back."})
+	case e.Code == api.CodeInternal:
+		s.log.Warn("a person could not be unsubscribed", "error", err)
+		s.showUnsubscribe(w, http.StatusInternalServerError, unsubscribeView{Title: "That did not work", Text: "Try again later."})
+	default:
+		s.showUnsubscribe(w, e.HTTPStatus(), unsubscribeView{Title: "This link can't be used", Text: e.Message})
+	}
+}

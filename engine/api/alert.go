@@ -1,0 +1,71 @@
+package api
+
+import "time"
+
+// AlertRule watches a metric.
+type AlertRule struct {
+	TenantRecord
+	Name            string     `json:"name"`
+	Metric          string     `json:"metric"`
+	Operator        string     `json:"operator" enum:"gt,gte,lt,lte,eq"`
+	Threshold       float64    `json:"threshold"`
+	WindowSeconds   int        `json:"window_seconds"`
+	Channels        []string   `json:"channels"`
+	Enabled         bool       `json:"enabled"`
+	State           string     `json:"state" enum:"ok,firing"`
+	Value           *float64   `json:"value" doc:"The metric when it was last looked at; null where it was not there."`
+	ChangedAt       *time.Time `json:"changed_at" doc:"When the state last changed."`
+	LastEvaluatedAt *time.Time `json:"last_evaluated_at"`
+}
+
+// The states of an alert rule.
+const (
+	AlertOK     = "ok"
+	AlertFiring = "firing"
+)
+
+// CreateAlertInput makes an alert rule.
+type CreateAlertInput struct {
+	Body struct {
+		Name          string   `json:"name" minLength:"1" maxLength:"200"`
+		Metric        string   `json:"metric" minLength:"1" maxLength:"200" doc:"As list-metrics names it; with labels as organization_open_findings{severity=critical}. Several that fit are added up."`
+		Operator      string   `json:"operator" enum:"gt,gte,lt,lte,eq"`
+		Threshold     float64  `json:"threshold"`
+		WindowSeconds int      `json:"window_seconds,omitempty" minimum:"1" maximum:"604800" doc:"How long the metric has to stay beyond the threshold, or back within it, before the state changes; 60 where absent."`
+		Channels      []string `json:"channels,omitempty" maxItems:"20" doc:"email (owners and admins), email:ADDRESS, webhook (the events alert.firing and alert.resolved). Without any: email and webhook."`
+		Enabled       *bool    `json:"enabled,omitempty"`
+	}
+}
+
+// AlertInput names an alert rule.
+type AlertInput struct {
+	AlertID string `path:"alertId"`
+}
+
+// UpdateAlertInput changes an alert rule. A changed metric, operator or threshold begins anew with the state ok.
+type UpdateAlertInput struct {
+	AlertInput
+	Body struct {
+		Name          *string   `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Metric        *string   `json:"metric,omitempty" minLength:"1" maxLength:"200"`
+		Operator      *string   `json:"operator,omitempty" enum:"gt,gte,lt,lte,eq"`
+		Threshold     *float64  `json:"threshold,omitempty"`
+		WindowSeconds *int      `json:"window_seconds,omitempty" minimum:"1" maximum:"604800"`
+		Channels      *[]string `json:"channels,omitempty" maxItems:"20"`
+		Enabled       *bool     `json:"enabled,omitempty"`
+	}
+}
+
+const (
+	alertRead  = Permission("alert:read")
+	alertWrite = Permission("alert:write")
+)
+
+// Operations of the interface's part 4.18 on alert rules, and what makes them whole.
+var (
+	ListAlerts  = Get[Paging, List[AlertRule]]("list-alert-rules", "/observability/alerts", Needs(alertRead), Tagged(tagObservability), Summary("List alert rules"))
+	CreateAlert = Create[CreateAlertInput, AlertRule]("create-alert-rule", "/observability/alerts", Needs(alertWrite), Tagged(tagObservability), Summary("Create an alert rule"))
+	GetAlert    = Get[AlertInput, AlertRule]("get-alert-rule", "/observability/alerts/{alertId}", Needs(alertRead), Tagged(tagObservability), Summary("Read an alert rule"))
+	UpdateAlert = Patch[UpdateAlertInput, AlertRule]("update-alert-rule", "/observability/alerts/{alertId}", Needs(alertWrite), Tagged(tagObservability), Summary("Change an alert rule"))
+	DeleteAlert = Delete[AlertInput]("delete-alert-rule", "/observability/alerts/{alertId}", Needs(alertWrite), Tagged(tagObservability), Summary("Delete an alert rule"))
+)

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/agent"
+	"github.com/scf-service/service/model"
+)
+
+// metered is a model whose calls are counted.
+type metered struct {
+	agent.Model
+	clock func() time.Time
+	mu    sync.Mutex
+	calls calls
+}
+
+// calls are what a model was asked since the start.
+type calls struct {
+	asked, failed int
+	took          time.Duration
+	prompt, said  int // tokens
+	lastError     string
+}
+
+// Chat asks the model.
+func (m *metered) Chat(ctx context.Context, r model.Request) (model.Answer, error) {
+	began := m.clock()
+	a, err := m.Model.Chat(ctx, r)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls.asked++
+	m.calls.took += m.clock().Sub(began)
+	m.calls.prompt += a.Prompt
+	m.calls.said += a.Completion
+	m.calls.lastError = ""
+	if err != nil {
+		m.calls.failed++
+		m.calls.lastError = err.Error()
+	}
+	return a, err
+}
+
+func (m *metered) figures() calls {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls
+}

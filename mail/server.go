@@ -1,0 +1,312 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
+)
+
+// Security is how the way to a mail server is protected.
+type Security string
+
+// STARTTLS turns a plain connection into an encrypted one, and nothing is sent where the
+// server can't. TLS begins encrypted. None is for servers on this machine.
+const (
+	STARTTLS Security = "starttls"
+	TLS      Security = "tls"
+	None     Security = "none"
+)
+
+// Server is a mail server that takes mails from us.
+type Server struct {
+	Host           string
+	Port           int
+	Security       Security
+	User, Password string
+	From           mail.Address
+}
+
+// String names the server without its secrets.
+func (s *Server) String() string {
+	return fmt.Sprintf("%s (%s)", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), s.Security)
+}
+
+// ParseServer reads smtp://USER:PASSWORD@HOST:587 (STARTTLS; ?tls=none for none) and
+// smtps://USER:PASSWORD@HOST:465. A password given beside the address wins. What is wrong
+// is told without the password.
+func ParseServer(address, from, password string) (*Server, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, errors.New("it is no address, as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; write %40 for an @ in the user or the password")
+	}
+	s := &Server{Host: u.Hostname(), User: u.User.Username(), Password: password}
+	if in, ok := u.User.Password(); ok && password == "" {
+		s.Password = in
+	}
+	asked := u.Query()
+	switch mode := asked.Get("tls"); {
+	case u.Scheme == "smtps" && (mode == "" || mode == string(TLS)):
+		s.Security, s.Port = TLS, 465
+	case u.Scheme == "smtp" && (mode == "" || mode == string(STARTTLS)):
+		s.Security, s.Port = STARTTLS, 587
+	case u.Scheme == "smtp" && mode == string(None):
+		s.Security, s.Port = None, 25
+	case u.Scheme != "smtp" && u.Scheme != "smtps":
+		return nil, fmt.Errorf("it begins with %q; a mail server's address begins with smtp:// (STARTTLS) or smtps:// (TLS)", u.Scheme+"://")
+	default:
+		return nil, fmt.Errorf("tls=%q does not go with %s://; there is smtp:// (STARTTLS), smtp://…?tls=none and smtps:// (TLS)", mode, u.Scheme)
+	}
+	for name := range asked {
+		if name != "tls" && name != "from" {
+			return nil, fmt.Errorf("%q means nothing; there are tls and from", name)
+		}
+	}
+	if port := u.Port(); port != "" {
+		if s.Port, err = strconv.Atoi(port); err != nil || s.Port < 1 || s.Port > 65535 {
+			return nil, fmt.Errorf("%q is no port", port)
+		}
+	}
+	if u.Path != "" && u.Path != "/" {
+		return nil, errors.New("there is something behind the host; is a character of the password not written as %XX?")
+	}
+	if s.Password != "" && s.User == "" {
+		return nil, errors.New("there is a password and no user")
+	}
+	if s.Password != "" && s.Security == None && !onThisMachine(s.Host) {
+		return nil, errors.New("the password would travel as it is: use STARTTLS or TLS, or leave the user and the password out")
+	}
+	if from == "" {
+		from = asked.Get("from")
+	}
+	if from == "" {
+		return nil, errors.New("the sender is missing: set SERVICE_SMTP_FROM, as \"Acme compliance <grc@acme.example>\"")
+	}
+	sender, err := parseAddress(from)
+	if err != nil {
+		return nil, fmt.Errorf("the sender: %w", err)
+	}
+	s.From = *sender
+	return s, nil
+}
+
+func onThisMachine(host string) bool {
+	return host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback()
+}
+
+const (
+	// sendWithin bounds the whole of a mail's sending; stepWithin each step of it.
+	sendWithin = time.Minute
+	stepWithin = 20 * time.Second
+	// mostAnswer bounds what a server may say in a connection.
+	mostAnswer = 1 << 20
+)
+
+// outcome is what became of a mail for one of those it is to.
+type outcome struct {
+	err error
+	// bounced: the address was refused. lasting: trying again is of no use.
+	bounced, lasting bool
+}
+
+// message is a mail for one person.
+type message struct {
+	id, to      string
+	at          time.Time
+	letter      letter
+	unsubscribe string // an address that ends mails of this kind; empty: they don't come by themselves
+}
+
+var errBrokenOff = errors.New("the mail server did not answer in time, or said too much")
+
+// send hands mails to the server over one connection. An error says that there was no
+// connection to hand them over; the outcomes are those of the messages.
+func (s *Service) send(ctx context.Context, to *Server, messages []message) (outcomes []outcome, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
+	raw, err := s.dial(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	// Whatever goes on, the connection ends with the context.
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	defer stop()
+	defer raw.Close()
+	client, open, err := s.greet(ctx, to, raw)
+	if err != nil {
+		return nil, reason(ctx, err)
+	}
+	for i, m := range messages {
+		msg, err := s.compose(to, &m)
+		if err != nil {
+			outcomes = append(outcomes, outcome{err: err, lasting: true})
+			continue
+		}
+		err = client.SendWithSMTPClient(open, msg)
+		if err == nil || msg.IsDelivered() {
+			outcomes = append(outcomes, outcome{})
+			continue
+		}
+		o := outcome{err: reason(ctx, err)}
+		var refused *gomail.SendError
+		if errors.As(err, &refused) && refused.ErrorCode() >= 500 {
+			o.lasting, o.bounced = true, refused.Reason == gomail.ErrSMTPRcptTo
+		}
+		outcomes = append(outcomes, o)
+		if refused == nil || refused.ErrorCode() == 0 {
+			for range messages[i+1:] { // the connection is gone
+				outcomes = append(outcomes, o)
+			}
+			return outcomes, nil
+		}
+	}
+	_ = client.CloseWithSMTPClient(open)
+	return outcomes, nil
+}
+
+func (s *Service) dial(ctx context.Context, to *Server) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: stepWithin}
+	raw, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(to.Host, strconv.Itoa(to.Port)))
+	if err != nil {
+		return nil, reason(ctx, err)
+	}
+	return &brief{Conn: raw, left: mostAnswer}, nil
+}
+
+// greet opens a session on a connection: TLS, and who we are.
+func (s *Service) greet(ctx context.Context, to *Server, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
+	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: s.Roots}
+	conn := raw
+	if to.Security == TLS {
+		c := tls.Client(raw, security)
+		within, cancel := context.WithTimeout(ctx, stepWithin)
+		defer cancel()
+		if err := c.HandshakeContext(within); err != nil {
+			return nil, nil, fmt.Errorf("TLS with the mail server: %w", err)
+		}
+		conn = c
+	}
+	options := []gomail.Option{
+		gomail.WithPort(to.Port), gomail.WithTimeout(stepWithin), gomail.WithTLSConfig(security), gomail.WithTLSPolicy(gomail.NoTLS),
+		gomail.WithHELO(s.helo(to)), gomail.WithoutNoop(),
+		gomail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
+	}
+	if to.Security == STARTTLS {
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	}
+	if to.User != "" {
+		options = append(options, gomail.WithSMTPAuthCustom(&login{server: to}))
+	}
+	client, err := gomail.NewClient(to.Host, options...)
+	if err != nil {
+		return nil, nil, err
+	}
+	open, err := client.DialToSMTPClientWithContext(ctx)
+	return client, open, err
+}
+
+// helo is the name we go by: that of the sender's domain, which says nothing of the machine.
+func (s *Service) helo(to *Server) string {
+	if _, domain, ok := strings.Cut(to.From.Address, "@"); ok {
+		return domain
+	}
+	return "localhost"
+}
+
+func (s *Service) compose(from *Server, m *message) (*gomail.Msg, error) {
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	msg.FromMailAddress(&from.From)
+	if err := msg.To(m.to); err != nil {
+		return nil, err
+	}
+	msg.Subject(m.letter.Subject)
+	msg.SetDateWithValue(m.at)
+	msg.SetMessageIDWithValue(m.id + "@" + s.helo(from))
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	if m.unsubscribe != "" {
+		msg.SetGenHeader("List-Unsubscribe", "<"+m.unsubscribe+">")
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
+	msg.SetBodyString(gomail.TypeTextPlain, m.letter.Text)
+	if m.letter.HTML != "" {
+		msg.AddAlternativeString(gomail.TypeTextHTML, m.letter.HTML)
+	}
+	return msg, nil
+}
+
+// reason is an error without what a server could have put into it to mislead, and short.
+func reason(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, errSaidTooMuch) {
+		return errBrokenOff
+	}
+	var slow net.Error
+	if errors.As(err, &slow) && slow.Timeout() {
+		return errBrokenOff
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the mail server ended the connection in the middle")
+	}
+	text := oneLine(err.Error())
+	if i := strings.Index(text, ", affected recipient(s)"); i > 0 {
+		text = text[:i]
+	}
+	return errors.New(text)
+}
+
+var errSaidTooMuch = errors.New("the mail server says too much")
+
+// brief is a connection on which the other side may say so much.
+type brief struct {
+	net.Conn
+	left int
+}
+
+func (b *brief) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errSaidTooMuch
+	}
+	n, err := b.Conn.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// login proves who we are by the best means that the server has. A password goes only over
+// an encrypted connection, or to this machine.
+type login struct {
+	server *Server
+	with   smtp.Auth
+}
+
+func (l *login) Start(on *smtp.ServerInfo) (string, []byte, error) {
+	u, p := l.server.User, l.server.Password
+	safe := on.TLS || onThisMachine(l.server.Host)
+	for _, means := range []struct {
+		name string
+		fits bool
+		auth func() smtp.Auth
+	}{
+		{"SCRAM-SHA-256", true, func() smtp.Auth { return smtp.ScramSHA256Auth(u, p) }},
+		{"PLAIN", safe, func() smtp.Auth { return smtp.PlainAuth("", u, p, l.server.Host, !on.TLS) }},
+		{"LOGIN", safe, func() smtp.Auth { return smtp.LoginAuth(u, p, l.server.Host, !on.TLS) }},
+		{"CRAM-MD5", true, func() smtp.Auth { return smtp.CRAMMD5Auth(u, p) }},
+	} {
+		if means.fits && slices.Contains(on.Auth, means.name) {
+			l.with = means.auth()
+			return l.with.Start(on)
+		}
+	}
+	return "", nil, fmt.Errorf("the mail server offers no way to sign in that we know (%s)", oneLine(strings.Join(on.Auth, " ")))
+}
+
+func (l *login) Next(said []byte, more bool) ([]byte, error) { return l.with.Next(said, more) }

@@ -1,0 +1,293 @@
+// Package smtptest is a mail server for tests: it talks SMTP over real connections, with
+// STARTTLS or TLS and a certificate of its own, takes a user and a password, and keeps what
+// it is given. It can be told to misbehave.
+package smtptest
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Mail is what the server took.
+type Mail struct {
+	From string
+	To   []string
+	Data string
+	TLS  bool
+	User string
+}
+
+// Options say how the server is.
+type Options struct {
+	// ImplicitTLS begins encrypted; NoTLS offers no STARTTLS.
+	ImplicitTLS, NoTLS bool
+	// User and Password have to be given where they are not empty.
+	User, Password string
+	// Answer is asked before each command is answered; another text than "" is sent in place
+	// of the answer, and "hang up" ends the connection.
+	Answer func(command string) string
+	// Greeting replaces the first line; "hang up" ends the connection, "silence" says nothing.
+	Greeting string
+	// Met is called when somebody connects.
+	Met func()
+}
+
+// Server is a running mail server. Addresses that begin with "gone" bounce, those that begin
+// with "later" are to be tried again.
+type Server struct {
+	Addr string
+	// PEM is the certificate; Roots believe it.
+	PEM   []byte
+	Roots *x509.CertPool
+
+	options  Options
+	tls      *tls.Config
+	listener net.Listener
+	mu       sync.Mutex
+	mails    []Mail
+	more     chan struct{} // closed when a mail was taken
+	talks    int
+	open     map[net.Conn]bool
+	working  sync.WaitGroup
+}
+
+// Start begins to listen on this machine.
+func Start(o Options) (*Server, error) {
+	s := &Server{options: o, open: map[net.Conn]bool{}, more: make(chan struct{})}
+	if err := s.certify(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	s.Addr = s.listener.Addr().String()
+	s.working.Go(func() {
+		for {
+			conn, err := s.listener.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.talks++
+			s.open[conn] = true
+			s.mu.Unlock()
+			if s.options.Met != nil {
+				s.options.Met()
+			}
+			s.working.Go(func() {
+				defer func() {
+					_ = conn.Close()
+					s.mu.Lock()
+					delete(s.open, conn)
+					s.mu.Unlock()
+				}()
+				s.talk(conn)
+			})
+		}
+	})
+	return s, nil
+}
+
+// Close ends the server and all its connections.
+func (s *Server) Close() {
+	_ = s.listener.Close()
+	s.mu.Lock()
+	for c := range s.open {
+		_ = c.Close()
+	}
+	s.mu.Unlock()
+	s.working.Wait()
+}
+
+// Mails are what was taken so far.
+func (s *Server) Mails() []Mail {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.mails)
+}
+
+// Wait waits until so many mails were taken; false where ctx ended before.
+func (s *Server) Wait(ctx context.Context, n int) bool {
+	for {
+		s.mu.Lock()
+		enough, more := len(s.mails) >= n, s.more
+		s.mu.Unlock()
+		if enough {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-more:
+		}
+	}
+}
+
+// Talks counts the connections.
+func (s *Server) Talks() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.talks
+}
+
+func (s *Server) certify() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	cert := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail server of a test"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2049, 1, 1, 0, 0, 0, 0, time.UTC),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, cert, cert, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	s.PEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	s.Roots = x509.NewCertPool()
+	s.Roots.AppendCertsFromPEM(s.PEM)
+	s.tls = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return nil
+}
+
+func (s *Server) talk(conn net.Conn) {
+	secure := s.options.ImplicitTLS
+	if secure {
+		conn = tls.Server(conn, s.tls)
+	}
+	in := bufio.NewReader(conn)
+	say := func(format string, args ...any) { fmt.Fprintf(conn, format+"\r\n", args...) }
+	switch s.options.Greeting {
+	case "hang up":
+		return
+	case "silence":
+		_, _ = in.ReadString('\n') // until the other side has had enough
+		return
+	case "":
+		say("220 test ready")
+	default:
+		say("%s", s.options.Greeting)
+	}
+	var m Mail
+	user := ""
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		line = strings.TrimRight(line, "\r\n")
+		verb, rest, _ := strings.Cut(line, " ")
+		verb = strings.ToUpper(verb)
+		if s.options.Answer != nil {
+			switch other := s.options.Answer(line); other {
+			case "":
+			case "hang up":
+				return
+			default:
+				say("%s", other)
+				continue
+			}
+		}
+		switch verb {
+		case "EHLO", "HELO":
+			say("250-test")
+			if !secure && !s.options.NoTLS {
+				say("250-STARTTLS")
+			}
+			if s.options.User != "" && (secure || s.options.NoTLS) {
+				say("250-AUTH PLAIN LOGIN")
+			}
+			say("250 8BITMIME")
+		case "STARTTLS":
+			if secure || s.options.NoTLS {
+				say("502 no")
+				continue
+			}
+			say("220 go on")
+			conn = tls.Server(conn, s.tls)
+			in = bufio.NewReader(conn)
+			secure = true
+		case "AUTH":
+			means, initial, _ := strings.Cut(rest, " ")
+			b, err := base64.StdEncoding.DecodeString(initial)
+			if means != "PLAIN" || err != nil || string(b) != "\x00"+s.options.User+"\x00"+s.options.Password {
+				say("535 5.7.8 user or password is wrong")
+				continue
+			}
+			user = s.options.User
+			say("235 welcome")
+		case "MAIL":
+			if s.options.User != "" && user == "" {
+				say("530 5.7.0 sign in first")
+				continue
+			}
+			m = Mail{From: address(rest), TLS: secure, User: user}
+			say("250 ok")
+		case "RCPT":
+			to := address(rest)
+			switch {
+			case strings.HasPrefix(to, "gone"):
+				say("550 5.1.1 nobody of that name")
+			case strings.HasPrefix(to, "later"):
+				say("451 4.2.1 the box is full")
+			default:
+				m.To = append(m.To, to)
+				say("250 ok")
+			}
+		case "DATA":
+			say("354 go on")
+			var b strings.Builder
+			for {
+				line, err := in.ReadString('\n')
+				if err != nil {
+					return
+				}
+				if strings.TrimRight(line, "\r\n") == "." {
+					break
+				}
+				b.WriteString(strings.TrimPrefix(line, "."))
+			}
+			m.Data = b.String()
+			s.mu.Lock()
+			s.mails = append(s.mails, m)
+			close(s.more)
+			s.more = make(chan struct{})
+			s.mu.Unlock()
+			if s.options.Answer != nil {
+				if other := s.options.Answer("."); other == "hang up" {
+					return
+				}
+			}
+			say("250 taken")
+		case "RSET", "NOOP":
+			say("250 ok")
+		case "QUIT":
+			say("221 bye")
+			return
+		default:
+			say("500 what")
+		}
+	}
+}
+
+func address(rest string) string {
+	_, after, _ := strings.Cut(rest, "<")
+	a, _, _ := strings.Cut(after, ">")
+	return a
+}
