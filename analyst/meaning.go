@@ -10,7 +10,7 @@ import (
 // yet, so many is the same thing said.
 const (
 	closeFrom = 2.0
-	closeFull = 6.0
+	closeFull = 5.5
 )
 
 // closeness maps how close two vectors are to 0 (unrelated) … 1 (the same said).

@@ -10,7 +10,7 @@ import (
 )
 
 // floors are a little below what the rules reach (docs/quality.md). They go up, never down.
-var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.38, precision: 0.93, recall: 0.64, heldOut: 0.22, detected: 0.74}
+var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.40, precision: 0.96, recall: 0.71, heldOut: 0.26, detected: 0.74}
 
 const (
 	mostDisturbed = 0.02 // controls that change though their documents are all there

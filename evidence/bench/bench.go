@@ -33,6 +33,8 @@ const (
 type Options struct {
 	Folder fs.FS
 	Train  Training
+	// Seed of the training; the product's is 0.
+	Seed uint64
 	// Other is measured beside the built-in embedder; nil: none.
 	Other embed.Embedder
 	// Progress, if set, hears what is being done and how far that is.
@@ -100,7 +102,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := embed.Train(ctx, corpus, embed.Options{Progress: func(done, total int) { o.Progress("train the embedder", done, total) }})
+	model, err := embed.Train(ctx, corpus, embed.Options{Seed: o.Seed, Progress: func(done, total int) { o.Progress("train the embedder", done, total) }})
 	if err != nil {
 		return nil, err
 	}

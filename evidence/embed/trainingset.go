@@ -60,8 +60,8 @@ func (g *gathering) own(text string, document int, weight float32) {
 	g.owners[n][document] = max(g.owners[n][document], weight)
 }
 
-// prepare reads a corpus and the lexicon, whose concepts are documents after
-// those of the corpus.
+// prepare reads a corpus, the phrase book and the lexicon, whose concepts are documents
+// after those of the corpus.
 func prepare(corpus Corpus) (*trainingSet, error) {
 	docs := corpus.Documents
 	g := gathering{number: make(map[string]int)}
@@ -84,7 +84,7 @@ func prepare(corpus Corpus) (*trainingSet, error) {
 		}
 	}
 	fromCatalog := len(g.texts)
-	concepts := lexicon()
+	concepts := append(lexicon(), g.phrases(docs)...)
 	for i, c := range concepts {
 		for _, t := range c {
 			g.own(t, len(docs)+i, 1)
