@@ -17,8 +17,12 @@ import (
 const picture = `
 cmd/service       → lower
 
-cli               → engine/client report/sheet engine/api
-tui               → engine/client engine/api
+cli               → cli/mcp cli/lines cli/contexts cli/print engine/client report/sheet engine/api
+tui               → cli/print engine/client engine/api
+cli/mcp           → cli/lines engine/client engine/api
+cli/lines         →
+cli/contexts      →
+cli/print         → engine/api
 daemon            → engine identity replay engine/api
 
 engine/enginetest → engine store
