@@ -31,6 +31,9 @@ type typing interface {
 	typed(k tea.KeyMsg) (tea.Cmd, bool)
 }
 
+// stepping is a screen within which there is a step back, such as a filter to take away.
+type stepping interface{ stepBack() bool }
+
 // pointed is a screen that a mouse can point into.
 type pointed interface {
 	// click is a click on a cell below the first line, wheel a turn by so many lines.
@@ -132,6 +135,14 @@ func (a *App) push(s screen) tea.Cmd {
 	return s.load()
 }
 
+// back takes a step back on the screen, where it has one, or goes to the one before.
+func (a *App) back() tea.Cmd {
+	if s, ok := a.top().(stepping); ok && s.stepBack() || len(a.stack) == 1 {
+		return nil
+	}
+	return a.pop()
+}
+
 // pop goes back; what is below is read again, since it may have changed.
 func (a *App) pop() tea.Cmd {
 	if len(a.stack) == 1 {
@@ -231,7 +242,8 @@ func (a *App) actions() []act.Action { return append(a.top().actions(), a.everyw
 // everywhere are the actions of every screen.
 func (a *App) everywhere() []act.Action {
 	return []act.Action{
-		{Keys: []string{"q", "esc"}, Label: "back", Help: "goes back to the screen before; on the first one, ends the program", Do: a.pop},
+		{Keys: []string{"q"}, Label: "back", Help: "goes back to the screen before; on the first one, ends the program", Do: a.pop},
+		{Keys: []string{"esc"}, Help: "takes a step back: from the item to the list, from a filter to all, from marks to none, then to the screen before", Do: a.back},
 		{Keys: []string{"?"}, Help: "shows every key of the screen, and why one can't be used now", Do: func() tea.Cmd { return a.push(newHelp(a)) }},
 		{Keys: []string{"ctrl+r"}, Help: "reads the screen again; after a lost connection, tries at once", Do: a.again},
 		{Keys: []string{"ctrl+l"}, Help: "draws the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
@@ -270,7 +282,7 @@ func (a *App) View() string {
 			lines = append(lines, nil)
 		}
 	}
-	lines = append(lines, a.status(), act.Footer(keys, a.w))
+	lines = append(lines, a.status(), act.Footer(keys, a.w, a.over == nil))
 	return draw.Render(lines, a.w, a.h, a.Color)
 }
 

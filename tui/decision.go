@@ -141,8 +141,9 @@ func (d *decision) actions() []act.Action {
 		{Keys: []string{"a"}, Label: "approve", Off: off, Help: "approves exactly what is shown, as you, with a comment if you like", Do: d.approve},
 		{Keys: []string{"r"}, Label: "reject", Off: off, Help: "rejects it, with a reason for whoever has to mend it", Do: d.reject},
 		{Keys: []string{"o"}, Label: "items", Help: "opens the items, to look before you decide", Do: func() tea.Cmd { return d.app.push(d.app.reviewOf(d.one, d.kind.gate)) }},
-	}, moving(func(to string) {
+	}, moving(func(to string) tea.Cmd {
 		d.scroll = max(0, d.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
+		return nil
 	})...)
 }
 

@@ -140,8 +140,9 @@ func (s *passages) actions() []act.Action {
 		{Keys: []string{"N", "left"}, Label: "before", Off: off, Help: "goes to the passage before", Do: func() tea.Cmd { s.jump(-1); return nil }},
 		{Keys: []string{"Y"}, Label: "copy", Off: off, Help: "copies the passage at the top to the clipboard (OSC 52)", Do: func() tea.Cmd { return s.app.copy(s.all[s.here()].Text) }},
 	}
-	return append(out, moving(func(to string) {
+	return append(out, moving(func(to string) tea.Cmd {
 		s.scroll = max(0, s.scroll+map[string]int{"up": -1, "down": 1, "pgup": -s.app.h + 5, "pgdown": s.app.h - 5, "home": -1 << 20, "end": 1 << 20}[to])
+		return nil
 	})...)
 }
 

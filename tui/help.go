@@ -34,8 +34,9 @@ func (h *help) title() string { return "Keys of " + h.of.name() }
 func (h *help) load() tea.Cmd { return nil }
 
 func (h *help) actions() []act.Action {
-	return moving(func(to string) {
+	return moving(func(to string) tea.Cmd {
 		h.scroll = max(0, h.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
+		return nil
 	})
 }
 

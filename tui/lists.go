@@ -50,13 +50,26 @@ func typeFilter(f **field.Field, l *list.List, k tea.KeyMsg, moved func()) bool 
 	return true
 }
 
+// stepIn takes a filter or the marks away; false where there is neither.
+func stepIn(l *list.List) bool {
+	switch {
+	case l.Filtered() != "":
+		l.Filter("")
+	case l.MarkedCount() > 0:
+		l.Unmark()
+	default:
+		return false
+	}
+	return true
+}
+
 // filterLine is the filter as it is typed or on; nil where there is none.
 func filterLine(f *field.Field, l *list.List, w int) draw.Line {
 	switch {
 	case f != nil:
 		return append(draw.Line{{Text: "/", Style: draw.Bold}}, f.Draw(max(2, w-2), 1)[0]...)
 	case l.Filtered() != "":
-		return draw.Line{{Text: "/" + l.Filtered(), Style: draw.Bold}, {Text: "  (/ Esc shows all)", Style: draw.Dim}}
+		return draw.Line{{Text: "/" + l.Filtered(), Style: draw.Bold}, {Text: "  (Esc shows all)", Style: draw.Dim}}
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func (o *overview) actions() []act.Action {
 	for _, w := range ways {
 		out = append(out, act.Action{Keys: []string{w.key}, Help: "opens " + w.title, Do: func() tea.Cmd { return a.push(w.open()) }})
 	}
-	return append(out, moving(func(to string) {
+	return append(out, moving(func(to string) tea.Cmd {
 		switch to {
 		case "up":
 			o.at = max(0, o.at-1)
@@ -164,6 +164,7 @@ func (o *overview) actions() []act.Action {
 		case "pgdown":
 			o.scroll += 10
 		}
+		return nil
 	})...)
 }
 

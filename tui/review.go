@@ -76,7 +76,7 @@ func (v *review) Sign(i int) string {
 		return "…"
 	case r.refused != nil:
 		return "✗"
-	case v.list.MarkedCount() == 0 && v.kind.open(r):
+	case !v.list.IsMarked(v.ID(i)) && v.kind.open(r):
 		return "○"
 	}
 	return ""

@@ -88,21 +88,43 @@ func noClash(a *App) string {
 }
 
 // moving are the keys that every list has.
-func moving(move func(to string)) []act.Action {
+func moving(move func(to string) tea.Cmd) []act.Action {
 	one := func(to, help string, keys ...string) act.Action {
-		return act.Action{Keys: keys, Help: help, Do: func() tea.Cmd { move(to); return nil }}
+		return act.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
 	}
 	return []act.Action{one("up", "one up", "up", "k"), one("down", "one down", "down", "j"), one("pgup", "a screen up", "pgup", "ctrl+b"), one("pgdown", "a screen down", "pgdown", "ctrl+f"),
 		one("home", "to the first", "home"), one("end", "to the last", "end", "G")}
 }
 
-func (v *review) moveList(to string) {
+func (v *review) moveList(to string) tea.Cmd {
 	if v.onDetail {
 		v.scroll = max(0, v.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
-		return
+		return nil
 	}
 	v.scroll, v.quote = 0, 0
 	moveIn(&v.list, to)
+	if !v.showPast {
+		return nil
+	}
+	at := v.row()
+	return v.app.after(restPause, func() tea.Cmd { // the past of each row that was only passed is not asked for
+		if v.row() != at {
+			return nil
+		}
+		return v.readPast()
+	})
+}
+
+// restPause is how long the cursor rests before the past of its row is read.
+const restPause = 150 * time.Millisecond
+
+// stepBack goes from the item to the list, then takes the filter or the marks away.
+func (v *review) stepBack() bool {
+	if v.onDetail {
+		v.onDetail = false
+		return true
+	}
+	return stepIn(&v.list)
 }
 
 // someItem is an item for asking what the kind has; nil-safe through the kinds' own types.

@@ -80,7 +80,7 @@ func (v *review) summary(w int) draw.Line {
 func (v *review) detail(w, h int) []draw.Line {
 	r := v.row()
 	if r == nil {
-		return []draw.Line{draw.T(draw.Dim, "nothing is shown; / Esc takes the filter away")}
+		return []draw.Line{draw.T(draw.Dim, "nothing is shown; Esc takes the filter away")}
 	}
 	if d := v.drawn; d.row != r || d.item != r.item || d.w != w || d.past != v.showPast || d.quote != v.quote {
 		v.drawn = v.drawItem(r, w)

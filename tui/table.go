@@ -170,13 +170,22 @@ func (t *table) actions() []act.Action {
 	return append(out, moving(t.move)...)
 }
 
-func (t *table) move(to string) {
+func (t *table) stepBack() bool {
+	if t.onDetail {
+		t.onDetail = false
+		return true
+	}
+	return stepIn(&t.list)
+}
+
+func (t *table) move(to string) tea.Cmd {
 	if t.onDetail && t.page != nil {
 		t.scroll = max(0, t.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
-		return
+		return nil
 	}
 	t.scroll = 0
 	moveIn(&t.list, to)
+	return nil
 }
 
 func (t *table) typed(k tea.KeyMsg) (tea.Cmd, bool) {

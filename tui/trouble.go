@@ -100,7 +100,7 @@ func (a *App) found() { a.lost = lost{turn: a.lost.turn} }
 func (l *lost) words(a *App) string {
 	kept := ""
 	if n := a.saver.waiting(); n > 0 {
-		kept = print.Count(n, "change is kept; ", "changes are kept; ")
+		kept = print.Count(n, "change is kept, ", "changes are kept, ")
 	}
-	return fmt.Sprintf("%s — %strying again in %d s, Ctrl-R tries now", l.why, kept, int(l.in.Seconds()))
+	return fmt.Sprintf("%strying again in %d s (Ctrl-R: now): %s", kept, int(l.in.Seconds()), l.why)
 }

@@ -63,9 +63,13 @@ func Find(all []Action, key string) *Action {
 	return nil
 }
 
-// Footer is the line of what can be done now: as many as fit, and always how to see all.
-func Footer(all []Action, w int) draw.Line {
-	const last = "? help"
+// Footer is the line of what can be done now: as many as fit, and where there is help,
+// always how to see all.
+func Footer(all []Action, w int, helped bool) draw.Line {
+	last := "? help"
+	if !helped {
+		last = ""
+	}
 	line := draw.Line{}
 	used := 0
 	for _, a := range all {
@@ -79,6 +83,9 @@ func Footer(all []Action, w int) draw.Line {
 		}
 		used += n
 		line = append(line, draw.Span{Text: key, Style: draw.Bold}, draw.Span{Text: " " + a.Label + "  ", Style: draw.Dim})
+	}
+	if !helped {
+		return line
 	}
 	return append(line, draw.Span{Text: "?", Style: draw.Bold}, draw.Span{Text: " help", Style: draw.Dim})
 }

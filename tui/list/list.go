@@ -195,6 +195,9 @@ func (l *List) Marked() (out []int) {
 	return out
 }
 
+// IsMarked tells whether a row is marked.
+func (l *List) IsMarked(id string) bool { return l.marked[id] }
+
 // MarkedCount is how many rows are marked.
 func (l *List) MarkedCount() int { return len(l.marked) }
 
@@ -239,11 +242,10 @@ func (l *List) Draw(w, h int, focus bool) []draw.Line {
 	for i := l.top; i < min(l.top+h, len(l.shown)); i++ {
 		row := l.shown[i]
 		sign := l.Source.Sign(row)
-		switch {
-		case sign != "":
-		case l.marked[l.Source.ID(row)]:
+		if sign == "" && l.IsMarked(l.Source.ID(row)) {
 			sign = "●"
-		default:
+		}
+		if sign == "" {
 			sign = " "
 		}
 		point := " "
