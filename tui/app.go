@@ -181,7 +181,15 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return a, m.f()
 		}
 	case tea.KeyMsg:
-		return a, a.key(m)
+		if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 {
+			return a, a.key(m)
+		}
+		// Keys that came in one piece, as fast fingers and slow lines make them.
+		var cmds []tea.Cmd
+		for _, r := range m.Runes {
+			cmds = append(cmds, a.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: m.Alt}))
+		}
+		return a, tea.Batch(cmds...)
 	case tea.MouseMsg:
 		return a, a.mouse(m)
 	}
@@ -315,7 +323,7 @@ func (a *App) head() draw.Line {
 	if a.busy > 0 {
 		right += "… "
 	}
-	if right == "" && a.w > 60 {
+	if right == "" && left.Width()+print.Width(print.Line(a.Place))+2 <= a.w {
 		right = a.Place + " "
 	}
 	n := print.Width(print.Line(right))

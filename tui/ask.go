@@ -42,7 +42,6 @@ func (c *confirm) view(w, _ int) []draw.Line {
 	for _, l := range c.lines {
 		p.Text(draw.Plain, l)
 	}
-	p.Text(draw.Plain, "y: "+c.yes+"    n: no")
 	return p.Lines
 }
 

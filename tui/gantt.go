@@ -51,7 +51,10 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 			}
 		}
 	}
-	name := min(28, w/2)
+	name := min(32, w/2)
+	if w >= 120 {
+		name = w * 2 / 5
+	}
 	room := max(1, w-name-1)
 	days := int64(last.Sub(first)/ganttDay) + 1
 	cell := func(t time.Time) int {
@@ -82,7 +85,7 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		if from+n == at {
 			line = draw.Line{{Text: "›", Style: draw.Bold}}
 		}
-		line = append(append(line, draw.Span{Text: v.kind.key(r.item) + note, Style: style}, draw.Span{Text: " " + r.value("due_date")}).Fit(name, draw.Plain), draw.Span{Text: " "}, draw.Span{Text: bar, Style: style})
+		line = append(append(line, draw.Span{Text: v.kind.key(r.item) + note, Style: style}, draw.Span{Text: " " + r.value("due_date") + "  " + r.item.(*api.POAMItem).Weakness}).Fit(name, draw.Plain), draw.Span{Text: " "}, draw.Span{Text: bar, Style: style})
 		if from+n == at {
 			line = line.With(draw.Bold)
 		}
@@ -106,7 +109,7 @@ func put(line []rune, at int, text string) {
 
 // ganttBar is an item in time: ━ its way, ◇ milestones, ◆ the due date, │ today.
 func (v *review) ganttBar(r *row, cell func(time.Time) int, room, today int) string {
-	line := []rune(strings.Repeat("·", room))
+	line := []rune(strings.Repeat(" ", room))
 	line[today] = '│'
 	s, ok := v.spanOf(r)
 	if !ok {

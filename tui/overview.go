@@ -240,8 +240,10 @@ func (o *overview) view(w, h int) []draw.Line {
 	p := draw.NewPage(w - wayWidth - 2)
 	o.brief(p)
 	o.figures(p)
-	if w >= 130 && h >= 30 {
-		o.rail(p)
+	if under := draw.NewPage(wayWidth); h > len(left) {
+		if o.rail(under); len(left)+1+len(under.Lines) <= h {
+			left = append(append(left, nil), under.Lines...)
+		}
 	}
 	o.scroll = max(0, min(o.scroll, len(p.Lines)-h))
 	return draw.Beside(left, p.Lines[o.scroll:], wayWidth, h)
@@ -339,7 +341,7 @@ func (o *overview) rail(p *draw.Page) {
 		line := draw.Line{{Text: sign + " " + stateWords(s), Style: style}}
 		for _, m := range api.Moves {
 			if m.To == s && m.Gate != "" {
-				line = append(line, draw.Span{Text: "   ← gate: a person approves the " + m.Gate.Title(), Style: draw.Dim})
+				line = append(line, draw.Span{Text: " ← gate", Style: draw.Dim})
 			}
 		}
 		p.Add(line)

@@ -146,7 +146,7 @@ func TestNobodyAnswers(t *testing.T) {
 		return nil
 	}
 	s.press("s", "2", "down", "s", "1")
-	s.sees("connection refused", "2 changes are kept", "trying again in", "…")
+	s.sees("2 changes are kept, trying again in", "no answer from acme.example", "…")
 	s.press("q") // going away loses nothing
 	s.press("1")
 	s.press("ctrl+c")
@@ -157,7 +157,7 @@ func TestNobodyAnswers(t *testing.T) {
 	if f.items[0].ImplementationStatus != api.PartiallyImplemented || f.items[1].ImplementationStatus != api.Implemented || s.app.saver.waiting() != 0 {
 		t.Errorf("%v %v, %d wait", f.items[0].ImplementationStatus, f.items[1].ImplementationStatus, s.app.saver.waiting())
 	}
-	s.misses("connection refused", "kept")
+	s.misses("no answer", "kept")
 	s.press("ctrl+c")
 	if !s.quit {
 		t.Error("still there")
@@ -242,6 +242,16 @@ func TestApprovedVersionIsFollowed(t *testing.T) {
 		t.Errorf("%s, %d wait", v.version.ID, s.app.saver.waiting())
 	}
 	s.sees("v2, draft")
+}
+
+// Keys that arrive in one piece are each taken.
+func TestKeysInOnePiece(t *testing.T) {
+	s := newStage(t, newFake(30))
+	s.review("1")
+	s.press("jjj")
+	s.sees("4 of 30")
+	s.press("/iac-1")
+	s.sees("/iac-1", "10 of 30")
 }
 
 func TestFindings(t *testing.T) {
