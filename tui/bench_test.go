@@ -30,7 +30,8 @@ func BenchmarkKey(b *testing.B) {
 			})
 		}
 		b.Run(fmt.Sprintf("filter/%d", n), func(b *testing.B) {
-			s.press("esc", "esc", "/")
+			v.list.Unmark()
+			s.press("/")
 			keys := []string{"i", "a", "c", "-", "1", "backspace", "backspace", "backspace", "backspace", "backspace"}
 			for i := range b.N {
 				s.press(keys[i%len(keys)])
@@ -39,6 +40,9 @@ func BenchmarkKey(b *testing.B) {
 				}
 			}
 			s.press("esc")
+			if s.app.top() != screen(v) {
+				b.Fatal("left the review")
+			}
 		})
 	}
 }

@@ -149,7 +149,7 @@ type row struct {
 	kind *kind
 	item any
 	head *api.Item
-	// over are values that are not saved yet.
+	// over are values that are not saved yet; the map is shared, and never changed.
 	over map[string]string
 	// refused is what was typed and not taken, to be offered again.
 	refused  map[string]string
@@ -158,9 +158,7 @@ type row struct {
 }
 
 func (k *kind) row(item any) *row {
-	r := &row{kind: k, item: item, head: k.head(item)}
-	r.index()
-	return r
+	return &row{kind: k, item: item, head: k.head(item)}
 }
 
 // value is a field as it is shown: as typed, where that is not saved yet.
@@ -179,8 +177,11 @@ func (r *row) saved(name string) string {
 	return ""
 }
 
-// index notes what a filter looks in.
-func (r *row) index() {
+// index is what a filter looks in, made when it is first needed after a change.
+func (r *row) index() string {
+	if r.words != "" {
+		return r.words
+	}
 	var b strings.Builder
 	for _, s := range []string{r.kind.key(r.item), r.head.ControlCode, r.head.ControlTitle, r.head.DomainCode, print.Requirements(r.head.RequirementCodes)} {
 		b.WriteString(strings.ToLower(s))
@@ -191,7 +192,11 @@ func (r *row) index() {
 		b.WriteByte(' ')
 	}
 	r.words = b.String()
+	return r.words
 }
+
+// forget lets go of what was made of the row's values.
+func (r *row) forget() { r.words = "" }
 
 // match is the condition that a record is still at a revision.
 func match(revision int) api.Match {

@@ -67,7 +67,7 @@ func (v *review) title() string {
 func (v *review) Len() int                           { return len(v.rows) }
 func (v *review) ID(i int) string                    { return v.kind.key(v.rows[i].item) }
 func (v *review) Cell(i, c int) (string, draw.Style) { return v.kind.cell(v.rows[i], c) }
-func (v *review) Words(i int) string                 { return v.rows[i].words }
+func (v *review) Words(i int) string                 { return v.rows[i].index() }
 func (v *review) Sign(i int) string {
 	switch r := v.rows[i]; {
 	case r.conflict:
@@ -183,7 +183,11 @@ func (v *review) adopt(head *api.DeliverableVersion, rows []*row) {
 		byKey[v.kind.key(r.item)] = r
 	}
 	v.version, v.rows, v.byKey = head, rows, byKey
-	v.overlay()
+	keys := make(map[string]bool, len(byKey))
+	for key := range byKey {
+		keys[key] = true
+	}
+	v.overlay(keys)
 	v.list.Refresh()
 }
 
@@ -192,17 +196,17 @@ func (v *review) took(key string, item any) {
 	if r := v.byKey[key]; r != nil {
 		r.item, r.head, r.refused = item, v.kind.head(item), nil
 		delete(v.pasts, key)
-		r.index()
+		r.forget()
 	}
 }
 
-// overlay lays what is not saved yet over the rows.
-func (v *review) overlay() {
-	over := v.app.saver.of(v)
-	for key, r := range v.byKey {
-		if now := over[key]; len(now) > 0 || len(r.over) > 0 {
-			r.over = now
-			r.index()
+// overlay lays what is not saved yet over the rows of some keys.
+func (v *review) overlay(keys map[string]bool) {
+	over := v.app.saver.of(v, keys)
+	for key := range keys {
+		if r := v.byKey[key]; r != nil {
+			r.over = over[key]
+			r.forget()
 		}
 	}
 	v.drawn = drawnPage{}
@@ -225,10 +229,7 @@ func (v *review) change(rows []*row, set map[string]string) tea.Cmd {
 		v.app.say("that is so already")
 		return nil
 	}
-	v.undone = append(v.undone, group)
-	if len(v.undone) > mostUndone {
-		v.undone = v.undone[1:]
-	}
+	v.undone = bounded(append(v.undone, group))
 	unsent := v.app.saver.unsent(v)
 	for _, r := range changed {
 		v.put(r, set, nil, unsent)
@@ -239,20 +240,27 @@ func (v *review) change(rows []*row, set map[string]string) tea.Cmd {
 
 // put shows and queues a change of one row.
 func (v *review) put(r *row, set map[string]string, restore []string, unsent map[string]*edit) {
-	if r.over == nil {
-		r.over = map[string]string{}
-	}
-	maps.Copy(r.over, set)
+	r.over = joined(r.over, set)
 	r.refused = nil
-	r.index()
+	r.forget()
 	v.drawn = drawnPage{}
 	key := v.kind.key(r.item)
-	v.app.saver.add(&edit{review: v, key: key, set: maps.Clone(set), restore: restore}, unsent)
+	v.app.saver.add(&edit{review: v, key: key, set: set, restore: restore}, unsent)
 	if e := unsent[key]; e != nil && restore != nil && r.is(e.set) { // undone before it was sent
 		v.app.saver.drop(e)
 		delete(unsent, key)
-		r.over = v.app.saver.of(v)[key]
+		r.over = v.app.saver.of(v, map[string]bool{key: true})[key]
 	}
+}
+
+// joined are values with others laid over them.
+func joined(under, over map[string]string) map[string]string {
+	if len(under) == 0 {
+		return over
+	}
+	out := maps.Clone(under)
+	maps.Copy(out, over)
+	return out
 }
 
 // is tells whether the engine has these values.

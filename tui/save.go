@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -16,7 +15,7 @@ import (
 type edit struct {
 	review *review
 	key    string
-	set    map[string]string
+	set    map[string]string // shared, and never changed
 	// restore are fields that an undo gives back to the rules, where they were theirs.
 	restore []string
 	// moved: it was sent on to the next version once already.
@@ -46,17 +45,13 @@ const batch = 16
 // waiting is how many changes are not saved yet.
 func (s *saver) waiting() int { return len(s.queue) + len(s.sending) + len(s.clashes) }
 
-// of are the changes of a review's item that are not saved yet, in their order.
-func (s *saver) of(v *review) map[string]map[string]string {
+// of are the values of a review's items that are not saved yet, for some keys.
+func (s *saver) of(v *review, keys map[string]bool) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	add := func(e *edit) {
-		if e.review != v {
-			return
+		if e.review == v && keys[e.key] {
+			out[e.key] = joined(out[e.key], e.set)
 		}
-		if out[e.key] == nil {
-			out[e.key] = map[string]string{}
-		}
-		maps.Copy(out[e.key], e.set)
 	}
 	for _, e := range s.sending {
 		add(e)
@@ -73,7 +68,7 @@ func (s *saver) of(v *review) map[string]map[string]string {
 // add keeps a change; one of the same item that is not sent yet takes it up.
 func (s *saver) add(e *edit, unsent map[string]*edit) {
 	if before := unsent[e.key]; before != nil {
-		maps.Copy(before.set, e.set)
+		before.set = joined(before.set, e.set)
 		before.restore = append(slices.DeleteFunc(before.restore, func(n string) bool { _, again := e.set[n]; return again }), e.restore...)
 		return
 	}
@@ -134,7 +129,7 @@ func (s *saver) try(a *App) tea.Cmd {
 		default:
 			taken[e.key] = true
 			reset := slices.DeleteFunc(slices.Clone(e.restore), func(n string) bool { return !slices.Contains(r.head.EditedFields, n) })
-			orders = append(orders, order{edit: e, id: r.head.ID, control: r.head.ControlCode, revision: r.head.Revision, set: maps.Clone(e.set), body: v.kind.body(e.set, reset)})
+			orders = append(orders, order{edit: e, id: r.head.ID, control: r.head.ControlCode, revision: r.head.Revision, set: e.set, body: v.kind.body(e.set, reset)})
 			s.sending = append(s.sending, e)
 		}
 	}
@@ -231,7 +226,11 @@ func (s *saver) sent(a *App, v *review, orders []order, done []outcome) tea.Cmd 
 		}
 	}
 	s.queue = append(back, s.queue...)
-	v.overlay()
+	keys := map[string]bool{}
+	for _, o := range orders {
+		keys[o.edit.key] = true
+	}
+	v.overlay(keys)
 	if lostBy != nil {
 		return a.lose(lostBy)
 	}

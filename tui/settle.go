@@ -38,11 +38,14 @@ func (s *settle) key(k tea.KeyMsg) tea.Cmd {
 // decide settles the first so many. What is kept is sent again, on what is there now.
 func (s *settle) decide(n int, mine bool) tea.Cmd {
 	sv := &s.app.saver
-	touched := map[*review]bool{}
+	touched := map[*review]map[string]bool{}
 	for _, c := range sv.clashes[:min(n, len(sv.clashes))] {
 		v := c.edit.review
 		v.took(c.edit.key, c.theirs)
-		touched[v] = true
+		if touched[v] == nil {
+			touched[v] = map[string]bool{}
+		}
+		touched[v][c.edit.key] = true
 		if r := v.byKey[c.edit.key]; r != nil {
 			r.conflict = false
 		}
@@ -51,8 +54,8 @@ func (s *settle) decide(n int, mine bool) tea.Cmd {
 		}
 	}
 	sv.clashes = sv.clashes[min(n, len(sv.clashes)):]
-	for v := range touched {
-		v.overlay()
+	for v, keys := range touched {
+		v.overlay(keys)
 	}
 	if len(sv.clashes) == 0 {
 		s.app.over = nil

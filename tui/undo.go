@@ -7,24 +7,38 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// mostUndone bounds how many steps can be taken back.
-const mostUndone = 200
+// mostUndone bounds how many steps can be taken back, and mostRows of how many rows in all;
+// the last step can be, however many rows it is of.
+const mostUndone, mostRows = 200, 30_000
 
 // undoGroup is one step: what the rows that it changed were before.
 type undoGroup struct{ rows []undoRow }
 
 type undoRow struct {
-	key    string
-	values map[string]string
+	key string
+	// values are those of the kind's fields, in their order.
+	values []string
 	// edited are the fields that a person had set by then.
 	edited []string
 }
 
+// bounded drops the oldest steps where there are too many.
+func bounded(all []undoGroup) []undoGroup {
+	rows := 0
+	for i := len(all) - 1; i >= 0; i-- {
+		rows += len(all[i].rows)
+		if n := len(all) - i; n > 1 && (n > mostUndone || rows > mostRows) {
+			return slices.Clone(all[i+1:])
+		}
+	}
+	return all
+}
+
 // before is what a row is now, to come back to.
 func (v *review) before(r *row) undoRow {
-	out := undoRow{key: v.kind.key(r.item), values: make(map[string]string, len(v.kind.attrs)), edited: r.head.EditedFields}
+	out := undoRow{key: v.kind.key(r.item), values: make([]string, len(v.kind.attrs)), edited: r.head.EditedFields}
 	for i := range v.kind.attrs {
-		out.values[v.kind.attrs[i].name] = r.value(v.kind.attrs[i].name)
+		out.values[i] = r.value(v.kind.attrs[i].name)
 	}
 	return out
 }
@@ -46,7 +60,8 @@ func (v *review) undo() tea.Cmd {
 		}
 		set := map[string]string{}
 		restore := []string{}
-		for name, value := range was.values {
+		for i, value := range was.values {
+			name := v.kind.attrs[i].name
 			if r.value(name) != value {
 				set[name] = value
 				if !slices.Contains(was.edited, name) {
@@ -61,7 +76,7 @@ func (v *review) undo() tea.Cmd {
 		for name, value := range maps.Clone(set) {
 			if at := v.kind.attr(name); at.also != nil {
 				if also, _ := at.also(value); also != "" {
-					set[also] = was.values[also]
+					set[also] = was.values[slices.IndexFunc(v.kind.attrs, func(a attr) bool { return a.name == also })]
 				}
 			}
 		}
