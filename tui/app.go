@@ -65,8 +65,6 @@ type App struct {
 	reviews  map[string]*review
 	// after brings a function back after a time; a test brings it back itself.
 	after func(d time.Duration, f func() tea.Cmd) tea.Cmd
-	// decide is how the person's role was read; nil until then.
-	decides *bool
 }
 
 // applied is work that is done: f says what changes.

@@ -64,3 +64,28 @@ func BenchmarkChangeAll(b *testing.B) {
 		})
 	}
 }
+
+// Opening an assessment and its Statement of Applicability, up to the frame that shows
+// all items; the answers are encoded and decoded, as over any transport.
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range sizes {
+		f := newFake(n)
+		b.Run(fmt.Sprintf("overview/%d", n), func(b *testing.B) {
+			for range b.N {
+				s := newStage(b, f)
+				s.press("enter")
+				if s.app.View() == "" {
+					b.Fatal("nothing drawn")
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("items/%d", n), func(b *testing.B) {
+			for range b.N {
+				s := newStage(b, f)
+				if v := s.review("1"); len(v.rows) != n || s.app.View() == "" {
+					b.Fatal("not all read")
+				}
+			}
+		})
+	}
+}

@@ -48,14 +48,14 @@ type table struct {
 	// opened is told of rows that were read; nil for most.
 	opened func()
 
-	search             *field.Field
-	read, onDetail     bool
-	scroll, turn       int
-	total              int
-	next               *string
-	drawnRow           any
-	drawnWidth, visits int
-	drawn              []draw.Line
+	search         *field.Field
+	read, onDetail bool
+	scroll, turn   int
+	total          int
+	next           *string
+	drawnRow       any
+	drawnWidth     int
+	drawn          []draw.Line
 }
 
 // pagesRead is how many rows are read by themselves; m reads more.
