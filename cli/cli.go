@@ -45,6 +45,8 @@ type Target struct {
 	InsecureHTTP bool
 	// Waiting is told where the server asked to slow down and that is done.
 	Waiting func(time.Duration)
+	// Screen: the terminal shows a screen of its own, so that nothing may be logged to it.
+	Screen bool
 }
 
 // Options are what the command line is made of.
@@ -60,6 +62,8 @@ type Options struct {
 
 	// Serve runs a daemon until ctx ends; ready is called once it answers.
 	Serve func(ctx context.Context, o ServeOptions, ready func(Serving)) error
+	// Terminal shows the terminal interface until it is left; nil where there is no terminal.
+	Terminal func(ctx context.Context, o TerminalOptions) error
 	// Running asks who has a data folder open (empty: the usual one); nil where nobody.
 	Running func(ctx context.Context, data string) (*Process, error)
 	// EvalRetrieval measures the search on a benchmark folder; nil where the build can't.
@@ -167,8 +171,10 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 
 // connectTo reaches the engine at t, for the rest of the run.
 func (a *app) connectTo(ctx context.Context, t Target) (*client.Client, error) {
-	t.Waiting = func(d time.Duration) {
-		a.progress.Say("the server asks to slow down; going on in %d s", int(d.Seconds()))
+	if t.Waiting == nil {
+		t.Waiting = func(d time.Duration) {
+			a.progress.Say("the server asks to slow down; going on in %d s", int(d.Seconds()))
+		}
 	}
 	c, disconnect, err := a.Connect(ctx, t)
 	if err != nil {

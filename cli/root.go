@@ -22,8 +22,18 @@ It works offline on a local data folder, or on a server (service login).`,
 		Example: `  service demo                                  see the whole job on an example company
   service assess run ./evidence -f iso-27001-2022   assess your own folder
   service assess status                         where it stands, and what it waits for
+  service tui                                   look through and review in the terminal
   service help exit-codes                       what scripts need to know`,
 	})
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) > 0:
+			return unknown(cmd, args[0])
+		case a.Terminal == nil:
+			return cmd.Help()
+		}
+		return a.showTerminal(cmd.Context(), nil, false)
+	}
 	root.Version = a.Version
 	root.SetVersionTemplate("service {{.Version}}\n")
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -35,7 +45,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	addSettings(root)
 	root.AddGroup(&cobra.Group{ID: "job", Title: "The job:"}, &cobra.Group{ID: "part", Title: "Its parts:"}, &cobra.Group{ID: "team", Title: "Servers and people:"}, &cobra.Group{ID: "more", Title: "More:"})
 	for id, cmds := range map[string][]*cobra.Command{
-		"job":  {a.demo(), a.assess(), a.check(), a.document(), a.search(), a.report_()},
+		"job":  {a.demo(), a.assess(), a.check(), a.document(), a.search(), a.report_(), a.terminal()},
 		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval(), a.comment(), a.workflow(), a.analyze(), a.agentCommand()},
 		"team": {a.login(), a.logout(), a.useCommand(), a.contextCommand(), a.whoami(), a.passwordCommand(), a.organization(), a.member(), a.key(), a.webhook(), a.integration(), a.email(), a.alert(), a.secret(), a.user()},
 		"more": {a.catalog(), a.ownFramework(), a.ownControl(), a.artifact(), a.audit(), a.verify(), a.daemon(), a.mcpCommand(), a.configCommand(), a.doctor(), a.upgradeCommand(), a.modelCommand(), a.knowledge(), a.eval(), a.raw(), a.version(), a.completion()},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/scf-service/service/cli/print"
@@ -14,14 +13,9 @@ var nouns = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", 
 
 func nounOf(g api.Gate) string { return nouns[g] }
 
-func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+func day(t time.Time) string { return print.Day(t) }
 
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04 UTC")
-}
+func moment(t time.Time) string { return print.Moment(t) }
 
 func momentOf(t *time.Time) string {
 	if t == nil {
@@ -71,12 +65,7 @@ func figure(p *float64) string {
 	return fmt.Sprintf("%.2f", *p)
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func count(n int, one, many string) string { return print.Count(n, one, many) }
 
 func yes(b bool) string {
 	if b {
@@ -86,63 +75,18 @@ func yes(b bool) string {
 }
 
 // size is a number of bytes as people read it.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
+func size(n int64) string { return print.Size(n) }
 
 // plain turns a word of the contract into words: partially_implemented, partially implemented.
-func plain[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
+func plain[S ~string](s S) string { return print.Words(s) }
 
 // place is where a passage stands in its document.
-func place(headings []string, l api.Locator) string {
-	var parts []string
-	if l.Page > 0 {
-		parts = append(parts, fmt.Sprintf("page %d", l.Page))
-	}
-	if l.Slide > 0 {
-		parts = append(parts, fmt.Sprintf("slide %d", l.Slide))
-	}
-	if l.Sheet != "" {
-		parts = append(parts, "sheet "+l.Sheet)
-	}
-	if l.CellRange != "" {
-		parts = append(parts, l.CellRange)
-	}
-	if l.LineStart > 0 && l.LineEnd > l.LineStart {
-		parts = append(parts, fmt.Sprintf("lines %d–%d", l.LineStart, l.LineEnd))
-	} else if l.LineStart > 0 {
-		parts = append(parts, fmt.Sprintf("line %d", l.LineStart))
-	}
-	if len(headings) > 0 {
-		parts = append(parts, strings.Join(headings, " › "))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// stances are how a quote bears on what is asked for, where it does not simply say it.
-var stances = map[string]string{
-	"plans": "a plan", "denies": "says it is not so", "template": "an unfilled template", "limits": "says a part of it", "conflicts": "contradicted elsewhere",
-}
+func place(headings []string, l api.Locator) string { return print.Place(headings, l) }
 
 // cited is a passage with its document and place, as a page shows it.
 func cited(p *print.Page, by int, e api.Evidence) {
 	p.Indent(by, "“%s”", e.Quote)
-	source := e.Filename
-	if where := place(e.HeadingPath, e.Locator); where != "" {
-		source += ", " + where
-	}
-	if e.Stance != "" && e.Stance != "supports" {
-		source += " (" + stances[e.Stance] + ")"
-	}
-	p.Indent(by, "%s", source)
+	p.Indent(by, "%s", print.Source(e))
 }
 
 // severityStyle colours a severity; the word says the same.
@@ -157,10 +101,4 @@ func severityStyle(cell string) print.Style {
 }
 
 // requirements lists requirement codes by framework, in a stable order.
-func requirements(r api.RequirementCodes) string {
-	var parts []string
-	for _, f := range sorted(r) {
-		parts = append(parts, f+": "+strings.Join(r[f], ", "))
-	}
-	return strings.Join(parts, "\n")
-}
+func requirements(r api.RequirementCodes) string { return print.Requirements(r) }

@@ -7,7 +7,12 @@ import (
 )
 
 // Width is how many columns of a terminal the text takes.
-func Width(s string) int { return uniseg.StringWidth(s) }
+func Width(s string) int {
+	if plain(s) { // each sign takes one
+		return len(s)
+	}
+	return uniseg.StringWidth(s)
+}
 
 // Cut shortens the text to at most width columns, with … at its end where something is missing.
 func Cut(s string, width int) string {

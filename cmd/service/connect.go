@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"os/user"
@@ -27,7 +28,7 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	local := &localEngine{dir: dir, log: logger(), model: outside{target.Embedder, target.EmbedderURL}}
+	local := &localEngine{dir: dir, log: logger(target.Screen), model: outside{target.Embedder, target.EmbedderURL}}
 	if err := local.attach(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -38,12 +39,18 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	return c, local.Close, nil
 }
 
-func logger() *slog.Logger {
+// logger logs to stderr; where a screen is shown there, to a file beside what the
+// program remembers, or nowhere.
+func logger(screen bool) *slog.Logger {
 	level := slog.LevelError
 	if v := os.Getenv("SERVICE_LOG"); v != "" {
 		_ = level.UnmarshalText([]byte(v)) // an unknown level keeps the default
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	var to io.Writer = os.Stderr
+	if screen {
+		to = screenLog()
+	}
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
 // localPerson is the person whose machine it is, as the operating system knows them.

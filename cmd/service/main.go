@@ -39,6 +39,7 @@ func run() int {
 	return cli.Main(ctx, os.Args[1:], cli.Options{
 		Connect:       connect,
 		Serve:         serve,
+		Terminal:      terminal(),
 		Running:       whoHas,
 		EvalRetrieval: evalRetrieval,
 		EvalAnalyses:  evalAnalyses,

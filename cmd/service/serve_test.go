@@ -111,7 +111,7 @@ func TestServeTLS(t *testing.T) {
 func TestCertificateChanges(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := writeCertificate(t, dir, 1)
-	c, err := loadCertificate(cert, key, logger())
+	c, err := loadCertificate(cert, key, logger(false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,13 @@ const picture = `
 cmd/service       → lower
 
 packaging         → cli
-cli               → engine/client check report/sheet engine/api
-tui               → engine/client engine/api
+cli               → cli/mcp cli/lines cli/contexts cli/print engine/client check report/sheet engine/api
+tui               → cli/print engine/client engine/api
+cli/mcp           → cli/lines engine/client engine/api
+cli/lines         →
+cli/contexts      →
+cli/print         → engine/api
+
 daemon            → engine identity replay engine/api
 
 engine/enginetest → engine mail notify store

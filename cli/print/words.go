@@ -1,0 +1,98 @@
+package print
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// Words turns a word of the contract into words: partially_implemented, partially implemented.
+func Words[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// Moment is a time as people read it; empty where there is none.
+func Moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// Day is the day of a time.
+func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// Count is a number with its noun.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Size is a number of bytes as people read it.
+func Size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// Place is where a passage stands in its document.
+func Place(headings []string, l api.Locator) string {
+	var parts []string
+	if l.Page > 0 {
+		parts = append(parts, fmt.Sprintf("page %d", l.Page))
+	}
+	if l.Slide > 0 {
+		parts = append(parts, fmt.Sprintf("slide %d", l.Slide))
+	}
+	if l.Sheet != "" {
+		parts = append(parts, "sheet "+l.Sheet)
+	}
+	if l.CellRange != "" {
+		parts = append(parts, l.CellRange)
+	}
+	if l.LineStart > 0 && l.LineEnd > l.LineStart {
+		parts = append(parts, fmt.Sprintf("lines %d–%d", l.LineStart, l.LineEnd))
+	} else if l.LineStart > 0 {
+		parts = append(parts, fmt.Sprintf("line %d", l.LineStart))
+	}
+	if len(headings) > 0 {
+		parts = append(parts, strings.Join(headings, " › "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// stances are how a quote bears on what is asked for, where it does not simply say it.
+var stances = map[string]string{
+	"plans": "a plan", "denies": "says it is not so", "template": "an unfilled template", "limits": "says a part of it", "conflicts": "contradicted elsewhere",
+}
+
+// Source is where a quote is from, and how it bears on what is asked for.
+func Source(e api.Evidence) string {
+	source := e.Filename
+	if where := Place(e.HeadingPath, e.Locator); where != "" {
+		source += ", " + where
+	}
+	if e.Stance != "" && e.Stance != "supports" {
+		source += " (" + stances[e.Stance] + ")"
+	}
+	return source
+}
+
+// Requirements lists requirement codes by framework, one framework a line.
+func Requirements(r api.RequirementCodes) string {
+	var parts []string
+	for f, codes := range r {
+		parts = append(parts, f+": "+strings.Join(codes, ", "))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\n")
+}

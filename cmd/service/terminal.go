@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/tui"
+)
+
+// terminal shows the terminal interface; nil where input or output is no terminal.
+func terminal() func(context.Context, cli.TerminalOptions) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return func(ctx context.Context, o cli.TerminalOptions) error {
+		return tui.Run(ctx, tui.Options{Caller: o.Client, Place: o.Place, Assessment: o.Assessment, Opened: o.Opened, Notices: o.Notices,
+			Color: o.Color, Mouse: o.Mouse, Clock: o.Clock, Editor: strings.TrimSpace(o.Editor)}, os.Stdin, os.Stdout)
+	}
+}
+
+// screenLog is where is logged while a screen is shown.
+func screenLog() io.Writer {
+	if err := os.MkdirAll(stateDir(), 0o700); err != nil {
+		return io.Discard
+	}
+	f, err := os.OpenFile(filepath.Join(stateDir(), "tui.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return io.Discard
+	}
+	return f // for as long as the program runs
+}

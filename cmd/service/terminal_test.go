@@ -1,0 +1,210 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// pane is a real terminal with the program in it.
+type pane struct {
+	t      *testing.T
+	socket string
+}
+
+func newPane(t *testing.T, u *person, w, h int, args ...string) *pane {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed")
+	}
+	p := &pane{t, filepath.Join(u.home, "tmux")}
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
+	cmd := exec.CommandContext(t.Context(), "tmux", append([]string{"-u", "-S", p.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(w), "-y", fmt.Sprint(h), "service"}, args...)...)
+	cmd.Env, cmd.Dir = append(u.env, "LC_ALL=C.UTF-8", "TERM=xterm-256color", "SERVICE_KEYRING=off"), u.home
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("tmux: %v\n%s", err, out)
+	}
+	return p
+}
+
+func (p *pane) tmux(args ...string) string {
+	out, _ := exec.Command("tmux", append([]string{"-u", "-S", p.socket}, args...)...).Output() // an ended program has no screen
+	return string(out)
+}
+
+// longestWait bounds the wait for a text; it is there long before, but on a busy machine.
+const longestWait = 2 * time.Minute
+
+// sees waits until all of the words are on the screen.
+func (p *pane) sees(words ...string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("%q", words), func(text string) bool {
+		for _, w := range words {
+			if !strings.Contains(text, w) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// until waits until the screen is like that.
+func (p *pane) until(what string, like func(text string) bool) {
+	p.t.Helper()
+	end := time.After(longestWait)
+	look := time.NewTicker(30 * time.Millisecond)
+	defer look.Stop()
+	for {
+		text := p.tmux("capture-pane", "-p")
+		if like(text) {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-end:
+			p.t.Fatalf("waited for %s:\n%s", what, text)
+		}
+	}
+}
+
+// press presses keys by tmux's names, typed writes a text.
+func (p *pane) press(keys ...string) { p.tmux(append([]string{"send-keys"}, keys...)...) }
+func (p *pane) typed(text string)    { p.tmux("send-keys", "-l", text) }
+
+// wide is a catalog of as many controls as the SCF has, in words of our own.
+func wide(t *testing.T, path string, n int) {
+	t.Helper()
+	domains := []string{"AST", "BCD", "CAP", "CHG", "CLD", "CPL", "CFG", "MON", "CRY", "DCH", "END", "HRS", "IAC", "IRO", "MNT", "NET", "PES", "RSK", "TDA", "VPM"}
+	type object map[string]any
+	var ds, cs []object
+	for _, d := range domains {
+		ds = append(ds, object{"code": d, "name": "Domain " + d})
+	}
+	things := []string{"access rights", "backups", "changes", "suppliers", "keys", "logs", "assets"}
+	for i := range n {
+		thing := things[i%len(things)]
+		cs = append(cs, object{"code": fmt.Sprintf("%s-%02d", domains[i%len(domains)], i/len(domains)+1), "title": fmt.Sprintf("Review of %s, part-%d", thing, i), "weight": 1 + i%10,
+			"description": fmt.Sprintf("The review of %s is written down and kept current in part %d.", thing, i), "mappings": object{"rules": []string{"R.1"}}})
+	}
+	b, err := json.Marshal(object{"format": "service-catalog", "format_version": 1, "label": "wide-1", "domains": ds, "controls": cs,
+		"frameworks": []object{{"code": "rules", "name": "Rules", "requirements": []object{{"code": "R.1", "title": "The rule"}}}}})
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// In a real terminal, a whole catalog's Statement of Applicability is reviewed, changed
+// many lines at once, put back, submitted and approved; the command line sees the same.
+func TestTerminalReviewsAWholeCatalog(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed")
+	}
+	u := newPerson(t)
+	wide(t, filepath.Join(u.home, "catalog.json"), 1468)
+	if err := os.WriteFile(filepath.Join(u.home, "policy.md"), []byte("# Policy\n\nAccess rights are reviewed every quarter.\n\nBackups are tested.\x1b]0;owned\x07\x1b[2J\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u.do("catalog", "import", "catalog.json")
+	u.do("assess", "run", "policy.md", "--version", "wide-1", "--name", "Wide", "--until", "soa_drafted", "-q")
+
+	p := newPane(t, u, 120, 32) // `service` alone, in a terminal
+	p.sees("Wide", "SoA drafted", "Statement of Applicability", "1468, draft")
+	p.press("1")
+	p.sees("of 1468", "AST-01", "What the control asks for")
+
+	p.typed("/part-14")
+	p.sees("79 of 1468")
+	p.press("Enter", "*", "o")
+	p.sees("Owner of 79 items")
+	p.typed("Ada Lovelace")
+	p.press("Enter")
+	p.sees("79 items changed", "Ada Lovelace")
+	p.saved()
+	owned := func() (n int) {
+		var items api.List[api.SoAItem]
+		if err := json.Unmarshal(u.do("soa", "items", "--owner", "Ada Lovelace", "-o", "json"), &items); err != nil { // over the terminal's own socket
+			t.Fatal(err)
+		}
+		return len(items.Data)
+	}
+	if n := owned(); n != 79 {
+		t.Errorf("%d are owned", n)
+	}
+	p.press("u")
+	p.sees("79 items as before")
+	p.saved()
+	if n := owned(); n != 0 {
+		t.Errorf("%d are owned after the undo", n)
+	}
+
+	p.press("Escape")
+	p.sees("of 1468, 1468 to review, 79 marked")
+	p.press("Escape") // an Escape and what comes right after it would be one key to a terminal
+	p.until("the marks are gone", func(text string) bool { return !strings.Contains(text, "marked") })
+	p.press("Home")
+	p.sees("1 of 1468,")
+	p.press("s")
+	p.sees("Status of AST-01")
+	p.press("1")
+	p.sees("AST-01 changed")
+	p.saved()
+
+	// Smaller and larger, in the middle of it.
+	p.tmux("resize-window", "-x", "40", "-y", "10")
+	p.sees("AST-01")
+	p.tmux("resize-window", "-x", "160", "-y", "45")
+	p.sees("AST-01", "What the control asks for")
+
+	p.press("S")
+	p.sees("Submit version 1")
+	p.press("y")
+	p.sees("under review")
+	p.press("A")
+	p.sees("You are about to sign", "sha256", "1468", "people edited")
+	p.press("a")
+	p.sees("Approve version 1")
+	p.typed("Reviewed in the terminal")
+	p.press("Enter")
+	p.sees("version 1, is approved")
+	p.press("q")
+	p.sees("next: approve the Statement of Applicability")
+	p.press("q", "q")
+	var approvals api.List[api.Approval]
+	if err := json.Unmarshal(u.do("approval", "list", "-o", "json"), &approvals); err != nil {
+		t.Fatal(err)
+	}
+	if len(approvals.Data) != 1 || approvals.Data[0].Status != api.ApprovalApproved || approvals.Data[0].Reason == nil || *approvals.Data[0].Reason != "Reviewed in the terminal" {
+		t.Errorf("%+v", approvals.Data)
+	}
+}
+
+// saved waits until nothing is on its way any more.
+func (p *pane) saved() {
+	p.t.Helper()
+	p.until("all is saved", func(text string) bool {
+		head, _, _ := strings.Cut(text, "\n")
+		return strings.Contains(head, "draft") && !strings.Contains(head, "saving") && !strings.Contains(head, "…")
+	})
+}
+
+// Without a terminal, `service` alone shows its help, and `service tui` says why it can't.
+func TestNoTerminal(t *testing.T) {
+	u := newPerson(t)
+	if out := string(u.do()); !strings.Contains(out, "Usage:") {
+		t.Errorf("%s", out)
+	}
+	out, err := u.command("tui").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "this is no terminal") {
+		t.Errorf("%v, %s", err, out)
+	}
+}

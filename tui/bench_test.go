@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+)
+
+// sizes are a whole catalog, and several at once.
+var sizes = []int{1468, 10_000}
+
+// A key press to the frame that answers it, in the list, with a filter typed, and with
+// the page of the item drawn anew each time.
+func BenchmarkKey(b *testing.B) {
+	for _, n := range sizes {
+		s := newStage(b, newFake(n))
+		s.size(160, 48)
+		v := s.review("1")
+		for _, one := range []struct {
+			name string
+			keys []string
+		}{{"move", []string{"down"}}, {"page", []string{"pgdown", "pgup"}}, {"next", []string{"."}}, {"mark", []string{" "}}} {
+			b.Run(fmt.Sprintf("%s/%d", one.name, n), func(b *testing.B) {
+				v.list.Ends(false)
+				for i := range b.N {
+					s.press(one.keys[i%len(one.keys)])
+					if s.app.View() == "" {
+						b.Fatal("nothing drawn")
+					}
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("filter/%d", n), func(b *testing.B) {
+			v.list.Unmark()
+			s.press("/")
+			keys := []string{"i", "a", "c", "-", "1", "backspace", "backspace", "backspace", "backspace", "backspace"}
+			for i := range b.N {
+				s.press(keys[i%len(keys)])
+				if s.app.View() == "" {
+					b.Fatal("nothing drawn")
+				}
+			}
+			s.press("esc")
+			if s.app.top() != screen(v) {
+				b.Fatal("left the review")
+			}
+		})
+	}
+}
+
+// A change of everything at once, up to the frame that shows it; it is saved beside that.
+func BenchmarkChangeAll(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := newStage(b, newFake(n))
+			v := s.review("1")
+			for i := range b.N {
+				rows := v.rows
+				v.change(rows, map[string]string{"owner": fmt.Sprint("Ada ", i)})
+				s.app.saver.sending, s.app.saver.queue = nil, nil
+				if s.app.View() == "" {
+					b.Fatal("nothing drawn")
+				}
+			}
+		})
+	}
+}
+
+// Opening an assessment and its Statement of Applicability, up to the frame that shows
+// all items; the answers are encoded and decoded, as over any transport.
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range sizes {
+		f := newFake(n)
+		b.Run(fmt.Sprintf("overview/%d", n), func(b *testing.B) {
+			for range b.N {
+				s := newStage(b, f)
+				s.press("enter")
+				if s.app.View() == "" {
+					b.Fatal("nothing drawn")
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("items/%d", n), func(b *testing.B) {
+			for range b.N {
+				s := newStage(b, f)
+				if v := s.review("1"); len(v.rows) != n || s.app.View() == "" {
+					b.Fatal("not all read")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+// Package draw turns what screens say into lines of a terminal: styled spans, fitted
+// by the cells they take. Every text passes through here on its way out, and leaves it
+// without anything that a terminal would obey: evidence is written by strangers.
+//
+// It knows no screen and no record.
+package draw
+
+import (
+	"strings"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// Style is how a span is shown. It never carries meaning alone: what it says is also
+// in the words. Colours are the terminal's own sixteen, so that light and dark are
+// as its user chose them.
+type Style uint8
+
+// The colours, one at most, and what can be added to them.
+const (
+	Plain  Style = 0
+	Red    Style = 1
+	Green  Style = 2
+	Yellow Style = 3
+	Blue   Style = 4
+	Purple Style = 5
+	Cyan   Style = 6
+
+	Bold    Style = 1 << 3
+	Dim     Style = 1 << 4
+	Reverse Style = 1 << 5
+	Under   Style = 1 << 6
+)
+
+const colour Style = 7
+
+// sgr is the sequence that begins a style; empty for a plain one.
+func (s Style) sgr(color bool) string {
+	var codes []string
+	for _, c := range []struct {
+		style Style
+		code  string
+	}{{Bold, "1"}, {Dim, "2"}, {Under, "4"}, {Reverse, "7"}} {
+		if s&c.style != 0 {
+			codes = append(codes, c.code)
+		}
+	}
+	if c := s & colour; c != 0 && color {
+		codes = append(codes, "3"+string('0'+rune(c)))
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return "\x1b[" + strings.Join(codes, ";") + "m"
+}
+
+// Span is text of one style.
+type Span struct {
+	Text  string
+	Style Style
+}
+
+// Line is one line of a screen.
+type Line []Span
+
+// T is a line of one span.
+func T(style Style, text string) Line { return Line{{text, style}} }
+
+// Width is how many cells the line takes.
+func (l Line) Width() (n int) {
+	for _, s := range l {
+		n += print.Width(print.Line(s.Text))
+	}
+	return n
+}
+
+// Text is the line without its styles.
+func (l Line) Text() string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(print.Line(s.Text))
+	}
+	return b.String()
+}
+
+// Cut shortens the line to at most w cells, with … where something is missing.
+func (l Line) Cut(w int) Line {
+	if w <= 0 {
+		return nil
+	}
+	out, used := make(Line, 0, len(l)), 0
+	for i, s := range l {
+		text := print.Line(s.Text)
+		n := print.Width(text)
+		if used+n > w {
+			text = print.Cut(text, w-used)
+			if text == "" && i > 0 && w == used {
+				return endCut(out)
+			}
+			return append(out, Span{text, s.Style})
+		}
+		used += n
+		out = append(out, Span{text, s.Style})
+	}
+	return out
+}
+
+// endCut marks at the end of a full line that more would have followed.
+func endCut(l Line) Line {
+	for at := len(l) - 1; at >= 0; at-- {
+		if w := print.Width(l[at].Text); w > 0 {
+			l[at].Text = print.Cut(l[at].Text+"……", w)
+			return l
+		}
+	}
+	return l
+}
+
+// Fit is the line with exactly w cells: cut, or filled with blanks of the style fill.
+func (l Line) Fit(w int, fill Style) Line {
+	out := l.Cut(w)
+	if n := w - out.Width(); n > 0 {
+		out = append(out, Span{blanks(n), fill})
+	}
+	return out
+}
+
+// With is the line with a style added to each span.
+func (l Line) With(add Style) Line {
+	out := make(Line, len(l))
+	for i, s := range l {
+		if add&Reverse != 0 {
+			s.Style &^= colour | Dim // what is turned around stays readable everywhere
+		}
+		out[i] = Span{s.Text, s.Style | add}
+	}
+	return out
+}
+
+const manyBlanks = "                                                                                                                                "
+
+func blanks(n int) string {
+	if n <= len(manyBlanks) {
+		return manyBlanks[:max(n, 0)]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// Render is the lines as a terminal of w × h cells takes them.
+func Render(lines []Line, w, h int, color bool) string {
+	if w <= 0 || h <= 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.Grow(2 * w * h)
+	for i, l := range lines[:min(h, len(lines))] {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		render(&b, l.Cut(w), w, color)
+	}
+	return b.String()
+}
+
+func render(b *strings.Builder, l Line, w int, color bool) {
+	// Signs of neighbouring spans can join to one that is wider than both.
+	if whole := l.Text(); len(l) > 1 && print.Width(whole) > w {
+		l = Line{{print.Cut(whole, w), Plain}}
+	}
+	for _, s := range l {
+		if s.Text == "" {
+			continue
+		}
+		begin := s.Style.sgr(color)
+		b.WriteString(begin)
+		b.WriteString(s.Text)
+		if begin != "" {
+			b.WriteString("\x1b[0m")
+		}
+	}
+}
+
+// Beside puts two columns next to each other: the left one lw cells wide, then a rule.
+func Beside(left, right []Line, lw, h int) []Line {
+	out := make([]Line, h)
+	for i := range out {
+		var l, r Line
+		if i < len(left) {
+			l = left[i]
+		}
+		if i < len(right) {
+			r = right[i]
+		}
+		out[i] = append(append(l.Fit(lw, Plain), Span{"│ ", Dim}), r...)
+	}
+	return out
+}
+
+// Bar is a share as a bar of w cells.
+func Bar(part, whole float64, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	full := 0
+	if whole > 0 && part > 0 {
+		full = min(w, max(1, int(part/whole*float64(w)+0.5)))
+	}
+	return strings.Repeat("█", full) + strings.Repeat("░", w-full)
+}
+
+// Rule is a line across w cells.
+func Rule(w int) string { return strings.Repeat("─", max(0, w)) }

@@ -1,0 +1,70 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// Page is running text of a given width, as the right side of a screen shows it.
+type Page struct {
+	Lines []Line
+	w     int
+}
+
+// NewPage begins a page of w cells.
+func NewPage(w int) *Page { return &Page{w: max(w, 1)} }
+
+// Width of the page in cells.
+func (p *Page) Width() int { return p.w }
+
+// Blank adds an empty line, but never two, nor one at the top.
+func (p *Page) Blank() {
+	if n := len(p.Lines); n > 0 && len(p.Lines[n-1]) > 0 {
+		p.Lines = append(p.Lines, nil)
+	}
+}
+
+// Title adds a heading with a blank line before it.
+func (p *Page) Title(format string, args ...any) {
+	p.Blank()
+	p.Text(Bold, fmt.Sprintf(format, args...))
+}
+
+// Text adds wrapped text.
+func (p *Page) Text(style Style, text string) { p.Indent(0, style, text) }
+
+// Indent adds wrapped text, by so many cells to the right.
+func (p *Page) Indent(by int, style Style, text string) {
+	by = min(by, p.w/3)
+	for _, l := range print.Wrap(print.Block(text), p.w-by) {
+		p.Lines = append(p.Lines, Line{{blanks(by), Plain}, {l, style}})
+	}
+}
+
+// Add adds a line as it is.
+func (p *Page) Add(l Line) { p.Lines = append(p.Lines, l) }
+
+// fieldWidth is how far the values of fields stand to the right.
+const fieldWidth = 15
+
+// Field adds a name and its value; an empty value adds nothing.
+func (p *Page) Field(name, value string, style Style) {
+	if strings.TrimSpace(value) == "" {
+		return
+	}
+	if p.w < 2*fieldWidth {
+		p.Text(Dim, name+":")
+		p.Indent(2, style, value)
+		return
+	}
+	for i, l := range print.Wrap(print.Block(value), p.w-fieldWidth) {
+		head := ""
+		if i == 0 {
+			head = name
+		}
+		line := T(Dim, head).Fit(fieldWidth-1, Plain)
+		p.Lines = append(p.Lines, append(line, Span{" ", Plain}, Span{l, style}))
+	}
+}

@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/tui/draw"
+)
+
+// span is the time of a plan's item: from the day its version was made to its due date.
+type ganttSpan struct {
+	from, to  time.Time
+	dates     []time.Time // of milestones
+	completed bool
+}
+
+const ganttDay = 24 * time.Hour
+
+// spanOf is the time of a row; false where its dates can't be read.
+func (v *review) spanOf(r *row) (ganttSpan, bool) {
+	to, err := time.Parse(time.DateOnly, r.value("due_date"))
+	if err != nil || to.Year() < 1 || to.Year() > 9999 {
+		return ganttSpan{}, false
+	}
+	s := ganttSpan{from: v.version.CreatedAt.UTC().Truncate(ganttDay), to: to, completed: r.value("status") == "completed"}
+	for _, m := range r.item.(*api.POAMItem).Milestones {
+		if at, err := m.DueDate.Time(); err == nil {
+			s.dates = append(s.dates, at)
+		}
+	}
+	if s.to.Before(s.from) {
+		s.from = s.to
+	}
+	return s, true
+}
+
+// drawGantt draws the plan in time. What is overdue says so in a word too.
+func (v *review) drawGantt(w, h int) []draw.Line {
+	today := v.app.Clock().UTC().Truncate(ganttDay)
+	first, last := today, today.Add(30*ganttDay)
+	for _, i := range v.list.Shown() {
+		if s, ok := v.spanOf(v.rows[i]); ok {
+			if s.from.Before(first) {
+				first = s.from
+			}
+			if s.to.After(last) {
+				last = s.to
+			}
+		}
+	}
+	name := min(32, w/2)
+	if w >= 120 {
+		name = w * 2 / 5
+	}
+	room := max(1, w-name-1)
+	days := int64(last.Sub(first)/ganttDay) + 1
+	cell := func(t time.Time) int {
+		return max(0, min(room-1, int(int64(t.Sub(first)/ganttDay)*int64(room)/max(1, days))))
+	}
+	scale := []rune(strings.Repeat(" ", room))
+	for t := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1, 0); !t.After(last); t = t.AddDate(0, ganttStep(days), 0) {
+		put(scale, cell(t), t.Format("Jan 06"))
+	}
+	out := []draw.Line{append(draw.T(draw.Dim, "today "+print.Day(today)).Fit(name+1, draw.Plain), draw.Span{Text: string(scale), Style: draw.Dim})}
+	h--
+	shown := v.list.Shown()
+	at := v.list.Place() - 1
+	from := max(0, min(at-h/2, len(shown)-h))
+	day := print.Day(today)
+	for n, i := range shown[from:min(len(shown), from+max(0, h))] {
+		r := v.rows[i]
+		late := overdue(r, day)
+		bar, style := v.ganttBar(r, cell, room, cell(today)), severityStyle(string(r.item.(*api.POAMItem).Severity))
+		note := ""
+		switch {
+		case late:
+			note, style = " overdue", draw.Red|draw.Bold
+		case r.value("status") == "completed":
+			note, style = " done", draw.Green
+		}
+		line := draw.Line{{Text: " "}}
+		if from+n == at {
+			line = draw.Line{{Text: "›", Style: draw.Bold}}
+		}
+		line = append(append(line, draw.Span{Text: v.kind.key(r.item) + note, Style: style}, draw.Span{Text: " " + r.value("due_date") + "  " + r.item.(*api.POAMItem).Weakness}).Fit(name, draw.Plain), draw.Span{Text: " "}, draw.Span{Text: bar, Style: style})
+		if from+n == at {
+			line = line.With(draw.Bold)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// ganttStep is how many months stand between two of the scale.
+func ganttStep(days int64) int {
+	return int(max(1, days/360))
+}
+
+func put(line []rune, at int, text string) {
+	for i, r := range []rune(text) {
+		if at+i < len(line) {
+			line[at+i] = r
+		}
+	}
+}
+
+// ganttBar is an item in time: ━ its way, ◇ milestones, ◆ the due date, │ today.
+func (v *review) ganttBar(r *row, cell func(time.Time) int, room, today int) string {
+	line := []rune(strings.Repeat(" ", room))
+	line[today] = '│'
+	s, ok := v.spanOf(r)
+	if !ok {
+		return fmt.Sprintf("no date: %q", r.value("due_date"))
+	}
+	way := '━'
+	if s.completed {
+		way = '─'
+	}
+	for i := cell(s.from); i <= cell(s.to); i++ {
+		if i != today {
+			line[i] = way
+		}
+	}
+	for _, d := range s.dates {
+		line[cell(d)] = '◇'
+	}
+	line[cell(s.to)] = '◆'
+	return string(line)
+}

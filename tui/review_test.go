@@ -1,0 +1,381 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
+)
+
+func TestReviewOfItems(t *testing.T) {
+	f := newFake(40)
+	s := newStage(t, f)
+	s.sees("Acme 2026", "28 %")
+	s.review("1")
+	s.sees("Statement of Applicability v1, draft", "IAC-00", "20 to review", "Half of it is said.", "A.5.1", "Access rights are reviewed")
+
+	s.press("y") // accepts the first, goes to the next that waits
+	if f.items[0].NeedsReview || f.items[0].EditedFields[0] != "needs_review" {
+		t.Errorf("%+v", f.items[0].Item)
+	}
+	s.sees("3 of 40, 19 to review")
+
+	s.press("s", "1")
+	if f.items[2].ImplementationStatus != api.Implemented || f.items[2].NeedsReview {
+		t.Errorf("%+v", f.items[2])
+	}
+	s.press("u")
+	if it := f.items[2]; it.ImplementationStatus != api.Planned || !it.NeedsReview || slices.Contains(it.EditedFields, "implementation_status") {
+		t.Errorf("undone: %v %v %v", it.ImplementationStatus, it.NeedsReview, it.EditedFields)
+	}
+	s.press("o")
+	s.write("IT lead")
+	s.press("enter", "n")
+	s.write("seen")
+	s.press("ctrl+j")
+	s.write("twice")
+	s.press("enter")
+	if *f.items[2].Owner != "IT lead" || *f.items[2].Note != "seen\ntwice" {
+		t.Errorf("%v %v", *f.items[2].Owner, *f.items[2].Note)
+	}
+	s.press("o", "ctrl+u", "enter")
+	if f.items[2].Owner != nil {
+		t.Errorf("owner %q", *f.items[2].Owner)
+	}
+
+	// What is left out wants a reason.
+	s.press("a", "4", "enter")
+	s.sees("a reason is needed")
+	s.write("No such thing")
+	s.press("enter")
+	if it := f.items[2]; it.Applicability != api.OutOfScope || it.Rationale != "No such thing" {
+		t.Errorf("%v %q", it.Applicability, it.Rationale)
+	}
+	s.press("u")
+	if it := f.items[2]; it.Applicability != api.Applicable || it.Rationale != "It concerns everybody." {
+		t.Errorf("%v %q", it.Applicability, it.Rationale)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	f := newFake(1468)
+	s := newStage(t, f)
+	v := s.review("1")
+	if len(v.rows) != 1468 {
+		t.Fatalf("%d rows", len(v.rows))
+	}
+	s.press("/")
+	s.write("number 14")
+	s.sees("/number 14", "102 of 1468")
+	s.press("enter", "*")
+	s.sees("Esc shows all")
+	s.press("o")
+	s.sees("Owner of 102 items")
+	s.write("Ada")
+	s.press("enter")
+	owned := 0
+	for _, it := range f.items {
+		if it.Owner != nil && *it.Owner == "Ada" {
+			owned++
+		}
+	}
+	if owned != 102 || s.app.saver.waiting() != 0 {
+		t.Errorf("%d owned, %d wait", owned, s.app.saver.waiting())
+	}
+	s.press("u")
+	for _, it := range f.items {
+		if it.Owner != nil || slices.Contains(it.EditedFields, "owner") {
+			t.Fatalf("%s keeps %v, %v", it.ControlCode, it.Owner, it.EditedFields)
+		}
+	}
+	s.press("esc", "esc")
+	s.sees("1468")
+	s.press("w")
+	s.sees("others hidden")
+	for _, i := range v.list.Shown() {
+		if !v.kind.open(v.rows[i]) {
+			t.Fatalf("%s waits for nobody", v.ID(i))
+		}
+	}
+	if n := len(v.list.Shown()); n != 734 {
+		t.Errorf("%d shown", n)
+	}
+}
+
+func TestAnotherPersonWasFirst(t *testing.T) {
+	for key, want := range map[string]string{"m": "mine", "t": "theirs"} {
+		t.Run(key, func(t *testing.T) {
+			f := newFake(3)
+			s := newStage(t, f)
+			v := s.review("1")
+			theirs, who := "theirs", "Bo"
+			f.items[0].Owner, f.items[0].EditedBy, f.items[0].Revision = &theirs, &who, 2
+			s.press("o", "ctrl+u")
+			s.write("mine")
+			s.press("enter")
+			s.sees("IAC-00 was changed by Bo while you changed it", "mine:   mine", "theirs: theirs")
+			if *f.items[0].Owner != "theirs" {
+				t.Error("overwritten")
+			}
+			s.press("esc")
+			s.sees("1 change to decide on")
+			s.press("!", key)
+			if *f.items[0].Owner != want || s.app.saver.waiting() != 0 || v.rows[0].conflict {
+				t.Errorf("%q, %d wait", *f.items[0].Owner, s.app.saver.waiting())
+			}
+			s.sees(want)
+		})
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	f := newFake(3)
+	s := newStage(t, f)
+	s.review("1")
+	down := true
+	f.on = func(string, any) error {
+		if down {
+			return fmt.Errorf("%w from acme.example: %w", client.ErrUnreachable, errors.New("connection refused"))
+		}
+		return nil
+	}
+	s.press("s", "2", "down", "s", "1")
+	s.sees("2 changes are kept, trying again in", "no answer from acme.example", "…")
+	s.press("q") // going away loses nothing
+	s.press("1")
+	s.press("ctrl+c")
+	s.sees("2 changes are not saved yet. Quit and lose that?")
+	s.press("n")
+	down = false
+	s.fire()
+	if f.items[0].ImplementationStatus != api.PartiallyImplemented || f.items[1].ImplementationStatus != api.Implemented || s.app.saver.waiting() != 0 {
+		t.Errorf("%v %v, %d wait", f.items[0].ImplementationStatus, f.items[1].ImplementationStatus, s.app.saver.waiting())
+	}
+	s.misses("no answer", "kept")
+	s.press("ctrl+c")
+	if !s.quit {
+		t.Error("still there")
+	}
+}
+
+// A change whose answer was lost was made: it is not made twice, and no conflict.
+func TestLostAnswer(t *testing.T) {
+	f := newFake(3)
+	s := newStage(t, f)
+	s.review("1")
+	f.after = func(op string) error {
+		if op != "update-soa-item" {
+			return nil
+		}
+		f.after = nil
+		return client.ErrBrokeOff
+	}
+	s.press("s", "2")
+	s.sees("broke off", "1 change is kept")
+	s.press("ctrl+r")
+	if f.items[0].Revision != 2 || s.app.saver.waiting() != 0 {
+		t.Errorf("revision %d, %d wait", f.items[0].Revision, s.app.saver.waiting())
+	}
+	s.misses("changed by", "broke off")
+}
+
+func TestRefusedChange(t *testing.T) {
+	f := newFake(3)
+	s := newStage(t, f)
+	s.review("1")
+	f.on = func(op string, _ any) error {
+		if op == "update-soa-item" {
+			return api.Invalid("owner", "nobody is called so")
+		}
+		return nil
+	}
+	s.press("o")
+	s.write("Zed")
+	s.press("enter")
+	s.sees("nobody is called so", "✗")
+	f.on = nil
+	s.press("o") // what was typed is offered again
+	s.sees("Zed")
+	s.press("enter")
+	if *f.items[0].Owner != "Zed" {
+		t.Errorf("%v", f.items[0].Owner)
+	}
+}
+
+// A change of an approved version makes the next one; the other changes go there too.
+func TestApprovedVersionIsFollowed(t *testing.T) {
+	f := newFake(3)
+	f.soa.Status = api.VersionApproved
+	s := newStage(t, f)
+	v := s.review("1")
+	f.on = func(op string, in any) error {
+		x, is := in.(*api.UpdateSoAItemInput)
+		if !is || f.soa.ID == "soa2" {
+			return nil
+		}
+		f.soa.ID, f.soa.VersionNumber, f.soa.Status, f.soa.ContentSHA256 = "soa2", 2, api.VersionDraft, "c2"
+		for _, it := range f.items {
+			if it.ID == x.SoAItemID {
+				x.SoAItemID += "v2"
+			}
+			it.ID, it.VersionID = it.ID+"v2", "soa2"
+		}
+		return nil
+	}
+	s.press("*", "o")
+	s.sees("This version is approved, and never changes")
+	s.press("y")
+	s.write("Ada")
+	s.press("enter")
+	for _, it := range f.items {
+		if it.Owner == nil || *it.Owner != "Ada" {
+			t.Errorf("%s: %v", it.ID, it.Owner)
+		}
+	}
+	if v.version.ID != "soa2" || s.app.saver.waiting() != 0 {
+		t.Errorf("%s, %d wait", v.version.ID, s.app.saver.waiting())
+	}
+	s.sees("v2, draft")
+}
+
+// Keys that arrive in one piece are each taken.
+func TestKeysInOnePiece(t *testing.T) {
+	s := newStage(t, newFake(30))
+	s.review("1")
+	s.press("jjj")
+	s.sees("4 of 30")
+	s.press("/iac-1")
+	s.sees("/iac-1", "10 of 30")
+}
+
+func TestFindings(t *testing.T) {
+	f := newFake(10)
+	s := newStage(t, f)
+	s.review("2")
+	s.press("v", "3", "d")
+	s.write("tomorrow")
+	s.press("enter")
+	s.sees("no date; write it as 2026-12-31")
+	s.press("ctrl+u")
+	s.write("2027-01-31")
+	s.press("enter")
+	if f.findings[0].Severity != api.SeverityMedium || *f.findings[0].DueDate != "2027-01-31" {
+		t.Errorf("%+v", f.findings[0])
+	}
+	s.press("y")
+	s.misses("accept")
+}
+
+func TestDecisionBindsWhatWasShown(t *testing.T) {
+	f := newFake(5)
+	f.soa.Status = api.VersionUnderReview
+	f.pending = []api.Approval{{AssessmentID: "a1", Gate: api.GateSoA, TargetID: "soa1", TargetSHA256: "c1", VersionNumber: 1, Status: api.ApprovalPending, RequestedBy: api.Actor{Name: "Bo"}}}
+	f.talk = []api.Comment{{Author: api.Actor{Name: "Cy"}, Text: "Look at IAC-03", VersionNumber: 1}}
+	s := newStage(t, f)
+	s.press("enter", "A")
+	s.sees("You are about to sign the Statement of Applicability of Acme 2026, version 1", "sha256 c1", "asked by", "Bo", "5 applicable", "3 to review", "Look at IAC-03")
+	f.soa.ContentSHA256 = "c2" // somebody changes it now
+	s.press("a", "enter")
+	s.sees("the content is another by now")
+	f.soa.ContentSHA256 = "c1"
+	s.press("ctrl+r", "r", "enter")
+	s.sees("a rejection needs a reason")
+	s.press("esc", "a")
+	s.write("with IT")
+	s.press("enter")
+	s.sees("version 1, is approved")
+	if got := f.approved; len(got) != 2 || got[0].ContentSHA256 != "c1" || got[1] != (api.VersionDecision{Comment: "with IT", ContentSHA256: "c2"}) && got[1].ContentSHA256 != "c1" {
+		t.Errorf("%+v", got)
+	}
+	if f.soa.Status != api.VersionApproved {
+		t.Error(f.soa.Status)
+	}
+}
+
+func TestSearchDropsStaleAnswers(t *testing.T) {
+	f := newFake(1)
+	s := newStage(t, f)
+	s.press("enter", "7")
+	s.write("backup")
+	if n := len(s.waits); n != 6 {
+		t.Fatalf("%d questions wait", n)
+	}
+	f.hits = []api.SearchHit{{Filename: "backup.md", Text: "Backups are tested", Score: 0.9}}
+	s.fire()
+	if n := slices.Index(f.said, "search-kb"); n < 0 || slices.Contains(f.said[n+1:], "search-kb") {
+		t.Errorf("asked not once: %v", f.said)
+	}
+	s.sees("backup.md", "Backups are tested")
+	// An answer that comes after something else was typed is dropped.
+	s.write("s")
+	ask := s.waits
+	s.waits = nil
+	cmd := ask[0]()
+	late := cmd()
+	s.write("x")
+	f.hits = nil
+	s.app.Update(late)
+	s.sees("backup.md") // still the one before: the late one is not shown, the last not asked yet
+	s.fire()
+	s.sees("No passage is about that.")
+}
+
+func TestPassageOfAQuote(t *testing.T) {
+	f := newFake(1)
+	for i := range 30 {
+		f.chunks = append(f.chunks, api.Chunk{ID: fmt.Sprintf("c%d", i), Text: fmt.Sprintf("Passage number %d. Access rights are reviewed every quarter by the owner of the system and revoked on leaving. More.", i), HeadingPath: []string{"Rules"}})
+	}
+	s := newStage(t, f)
+	s.review("1")
+	s.press("]", "p")
+	s.sees("policy.docx", "› 2. Rules", "Passage number 1.")
+	if !strings.Contains(s.app.View(), "\x1b[7mAccess\x1b[0m") {
+		t.Error("the quote is not marked")
+	}
+	s.press("n")
+	s.misses("› 2. Rules")
+	s.press("q")
+	s.sees("Half of it is said.")
+}
+
+func TestExport(t *testing.T) {
+	f := newFake(30)
+	owner := "=cmd()"
+	f.items[11].Owner = &owner
+	s := newStage(t, f)
+	s.review("1")
+	s.press("/")
+	s.write("iac-1")
+	s.press("enter", "x", "x")
+	s.sees("10 rows written to")
+	for _, name := range []string{"acme-2026-soa.csv", "acme-2026-soa-2.csv"} {
+		b, err := os.ReadFile(filepath.Join(s.app.Folder, name))
+		if err != nil || strings.Count(string(b), "\n") != 11 || !strings.Contains(string(b), "control_code") || !strings.Contains(string(b), ",'=cmd()") {
+			t.Errorf("%s: %v, %.200s", name, err, b)
+		}
+	}
+}
+
+func TestHistory(t *testing.T) {
+	f := newFake(3)
+	f.talk = []api.Comment{{Author: api.Actor{Name: "Cy"}, Text: "Is that so?", VersionNumber: 1}}
+	s := newStage(t, f)
+	s.review("1")
+	s.press("h")
+	s.sees("Is that so?", "soa.item_changed: owner")
+	n := len(f.said)
+	s.press("down")
+	if len(f.said) != n {
+		t.Error("asked before the cursor rested")
+	}
+	s.fire()
+	if len(f.said) != n+2 {
+		t.Errorf("asked %v", f.said[n:])
+	}
+}

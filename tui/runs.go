@@ -1,0 +1,243 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/draw"
+	"github.com/scf-service/service/tui/list"
+)
+
+func runStyle(s string) draw.Style {
+	switch s {
+	case "failed":
+		return draw.Red
+	case "completed":
+		return draw.Green
+	case "running", "pending":
+		return draw.Cyan
+	case "cancelled":
+		return draw.Dim
+	}
+	return draw.Yellow
+}
+
+// newWorkflows lists the workflow runs of an assessment, and follows those that go on.
+func newWorkflows(a *App, one api.Assessment) *table {
+	t := &table{app: a, label: "Workflow runs", above: one.Name, empty: "No workflow has run yet; s starts one that does the assessment by itself, up to the next decision."}
+	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
+		l, err := do(ctx, c, api.ListWorkflows, &api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		if err != nil {
+			return nil, api.Pagination{}, err
+		}
+		var out []entry
+		for i := range l.Data {
+			r := &l.Data[i]
+			out = append(out, newEntry(r.ID, r, []draw.Style{1: runStyle(string(r.Status))}, print.Words(r.WorkflowType), print.Words(r.Status), fmt.Sprintf("%d %%", r.Progress), print.Words(r.CurrentStep), print.Moment(r.CreatedAt)))
+		}
+		return out, l.Pagination, nil
+	}
+	t.live = func(record any) bool { r := record.(*api.WorkflowRun); return r.Status.Live() && !r.Status.Waits() }
+	t.page = workflowPage
+	send := func(done string, op api.Op[api.WorkflowInput, api.WorkflowRun], record any) func() tea.Cmd {
+		return func() tea.Cmd {
+			in := api.WorkflowInput{WorkflowRunID: record.(*api.WorkflowRun).ID}
+			return t.act(done, func(ctx context.Context) error { _, err := do(ctx, a.Caller, op, &in); return err })
+		}
+	}
+	t.more = func(record any) []act.Action {
+		r, _ := record.(*api.WorkflowRun)
+		cancel, resume := "there is no run here", "there is no run here"
+		if r != nil {
+			cancel, resume = "", ""
+			if !r.Status.Live() {
+				cancel = "the run is " + print.Words(r.Status)
+			}
+			if !r.Status.Waits() && r.Status != api.RunFailed {
+				resume = "the run is " + print.Words(r.Status) + "; only failed and waiting ones go on"
+			}
+		}
+		return []act.Action{
+			{Keys: []string{"s"}, Label: "start", Help: "starts the workflow that does the assessment by itself, up to the next decision", Do: func() tea.Cmd {
+				in := api.AssessmentInput{AssessmentID: one.ID}
+				return t.act("started", func(ctx context.Context) error { _, err := do(ctx, a.Caller, api.StartLifecycle, &in); return err })
+			}},
+			{Keys: []string{"r"}, Label: "resume", Off: resume, Help: "lets a failed or waiting run go on", Do: send("goes on", api.ResumeWorkflow, record)},
+			{Keys: []string{"c"}, Label: "cancel", Off: cancel, Help: "ends the run for good; what is done stays done", Do: func() tea.Cmd {
+				a.over = &confirm{app: a, title: "Cancel the run?", lines: []string{"What is done stays done; the step under way is broken off."}, yes: "cancel it", do: send("cancelled", api.CancelWorkflow, record)}
+				return nil
+			}},
+		}
+	}
+	return t.start(list.Column{Title: "workflow"}, list.Column{Title: "status", Width: 20}, list.Column{Title: "done", Width: 5, Right: true, From: 46}, list.Column{Title: "step", Width: 22, From: 76}, list.Column{Title: "started", Width: 20, From: 100})
+}
+
+// act does something with a row, says so, and reads the table again.
+func (t *table) act(done string, what func(ctx context.Context) error) tea.Cmd {
+	return t.app.later(func(ctx context.Context) func() tea.Cmd {
+		err := what(ctx)
+		return func() tea.Cmd {
+			if err != nil {
+				return tea.Batch(t.app.fail(err), t.load())
+			}
+			t.app.say("%s", done)
+			return t.load()
+		}
+	})
+}
+
+func workflowPage(p *draw.Page, record any) {
+	r := record.(*api.WorkflowRun)
+	p.Text(draw.Bold, fmt.Sprintf("%s: %s", capital(print.Words(r.WorkflowType)), print.Words(r.Status)))
+	p.Add(draw.Line{{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStyle(string(r.Status))}, {Text: fmt.Sprintf(" %d %%", r.Progress)}})
+	p.Field("doing", orNone(r.Detail), draw.Plain)
+	p.Field("waits for", orNone(r.WaitingFor), draw.Yellow)
+	p.Field("error", orNone(r.Error), draw.Red)
+	p.Field("not before", momentOf(r.NotBefore), draw.Plain)
+	p.Field("started by", r.StartedBy.Name+", "+print.Moment(r.CreatedAt), draw.Plain)
+	p.Field("ended", momentOf(r.CompletedAt), draw.Plain)
+	p.Title("Steps")
+	for _, s := range r.Steps {
+		sign := map[string]string{api.StepCompleted: "✓", api.StepRunning: "▶", api.StepWaiting: "◆", api.StepFailed: "✗", api.StepCancelled: "-"}[s.Status]
+		if sign == "" {
+			sign = "·"
+		}
+		word := s.Title
+		if word == "" {
+			word = print.Words(s.Name)
+		}
+		tries := ""
+		if s.Attempts > 1 {
+			tries = fmt.Sprintf(", %d attempts", s.Attempts)
+		}
+		p.Text(runStyle(s.Status), fmt.Sprintf("%s %s (%s%s)", sign, word, s.Status, tries))
+		if s.Error != nil {
+			p.Indent(2, draw.Red, *s.Error)
+		}
+	}
+}
+
+// agentRun is a run with what is read of it when it is looked at.
+type agentRun struct {
+	*api.AgentRun
+	steps  []api.AgentStep
+	output *api.AgentOutput
+}
+
+// newAgentRuns lists the agent runs of an assessment, and follows those that go on.
+func newAgentRuns(a *App, one api.Assessment) *table {
+	t := &table{app: a, label: "Agent runs", above: one.Name, empty: "No agent has run yet; `service agent run` starts one."}
+	// What was read of a run that has ended stays as it is.
+	ended := map[string]*agentRun{}
+	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
+		l, err := do(ctx, c, api.ListAssessmentAgentRuns, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		if err != nil {
+			return nil, api.Pagination{}, err
+		}
+		var out []entry
+		for i := range l.Data {
+			r := &l.Data[i]
+			out = append(out, newEntry(r.ID, &agentRun{AgentRun: r}, []draw.Style{1: runStyle(r.Status)}, r.AgentID, r.Status, r.Model, momentOf(r.StartedAt)))
+		}
+		return out, l.Pagination, nil
+	}
+	t.live = func(record any) bool { s := record.(*agentRun).Status; return s == "pending" || s == "running" }
+	t.opened = func() {
+		for i := range t.entries {
+			if r := ended[t.entries[i].id]; r != nil {
+				t.entries[i].record = r
+			}
+		}
+	}
+	t.page = agentPage
+	t.more = func(record any) []act.Action {
+		r, _ := record.(*agentRun)
+		none, cancel := "there is no run here", "there is no run here"
+		if r != nil {
+			none, cancel = "", "the run is "+r.Status
+			if r.Status == "pending" || r.Status == "running" {
+				cancel = ""
+			}
+		}
+		return []act.Action{
+			{Keys: []string{"enter"}, Label: "show", Off: none, Help: "reads what the agent did and proposes", Do: func() tea.Cmd {
+				return a.later(func(ctx context.Context) func() tea.Cmd {
+					in := api.AgentRunInput{AgentRunID: r.ID}
+					full := &agentRun{AgentRun: r.AgentRun}
+					steps, err := do(ctx, a.Caller, api.ListAgentRunSteps, &api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}})
+					if err == nil {
+						full.steps = steps.Data
+						if r.Status == "completed" {
+							full.output, err = do(ctx, a.Caller, api.GetAgentRunOutput, &in)
+						}
+					}
+					return func() tea.Cmd {
+						if err != nil {
+							return a.fail(err)
+						}
+						for i := range t.entries {
+							if t.entries[i].id == r.ID {
+								t.entries[i].record = full
+							}
+						}
+						if !t.live(full) {
+							ended[r.ID] = full
+						}
+						t.onDetail = true
+						return nil
+					}
+				})
+			}},
+			{Keys: []string{"c"}, Label: "cancel", Off: cancel, Help: "cancels the run", Do: func() tea.Cmd {
+				in := api.AgentRunInput{AgentRunID: r.ID}
+				return t.act("cancelled", func(ctx context.Context) error { _, err := do(ctx, a.Caller, api.CancelAgentRun, &in); return err })
+			}},
+		}
+	}
+	return t.start(list.Column{Title: "agent"}, list.Column{Title: "status", Width: 10}, list.Column{Title: "model", Width: 16, From: 70}, list.Column{Title: "started", Width: 20, From: 60})
+}
+
+func agentPage(p *draw.Page, record any) {
+	r := record.(*agentRun)
+	p.Text(draw.Bold, r.AgentID+": "+r.Status)
+	p.Field("model", r.Model, draw.Plain)
+	p.Field("prompt", r.PromptVersion, draw.Plain)
+	p.Field("started", momentOf(r.StartedAt), draw.Plain)
+	p.Field("ended", momentOf(r.CompletedAt), draw.Plain)
+	if r.Tokens != (api.Tokens{}) {
+		p.Field("tokens", fmt.Sprintf("%d read, %d written", r.Tokens.Prompt, r.Tokens.Completion), draw.Plain)
+	}
+	if r.Confidence != nil {
+		p.Field("confidence", fmt.Sprintf("%.2f", *r.Confidence), draw.Plain)
+	}
+	p.Field("error", orNone(r.Error), draw.Red)
+	if o := r.output; o != nil {
+		p.Title("What it proposes")
+		p.Text(draw.Plain, o.Summary)
+		for _, one := range o.Proposals {
+			b, _ := json.Marshal(one) // it came as JSON
+			p.Indent(2, draw.Plain, "- "+string(b))
+		}
+		for _, one := range o.Assumptions {
+			p.Indent(2, draw.Dim, "assumes: "+one)
+		}
+		for _, one := range o.Limitations {
+			p.Indent(2, draw.Dim, "limit: "+one)
+		}
+	}
+	if len(r.steps) > 0 {
+		p.Title("What it did")
+		for _, s := range r.steps {
+			p.Text(draw.Plain, fmt.Sprintf("%d. %s %s, %d ms", s.Index+1, s.Kind, s.Name, s.DurationMS))
+		}
+	}
+	if r.steps == nil && r.output == nil {
+		p.Text(draw.Dim, "Enter reads what it did and proposes.")
+	}
+}

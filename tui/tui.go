@@ -1,0 +1,70 @@
+// Package tui is the terminal interface: assessments, and the review of what was
+// drafted, at the speed of a good mail program.
+//
+// It reaches the engine through engine/client alone, like the command line, and holds
+// no rule of the domain. Nothing waits in Update: what takes time runs beside it and
+// comes back as a function that Update applies. It reads neither the clock nor the
+// environment by itself: all that arrives in Options.
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// Caller calls operations; *client.Client is one.
+type Caller interface {
+	Call(ctx context.Context, op *api.Operation, in, out any) error
+}
+
+// Options are what the interface is made of.
+type Options struct {
+	Caller Caller
+	// Place says where the data is, for the first line.
+	Place string
+	// Assessment is the one to begin with; nil begins with the list.
+	Assessment *api.Assessment
+	// Opened is told which assessment is looked at, so that commands mean it too.
+	Opened func(id string)
+	// Notices are words on the side, such as that the server asks to slow down.
+	Notices <-chan string
+	// Color: colours are welcome. Mouse: clicks and the wheel are listened to.
+	Color, Mouse bool
+	Clock        func() time.Time
+	// Editor is the command for long texts; empty where there is none.
+	Editor string
+	// Folder is where exports are written; empty for the folder it was started in.
+	Folder string
+}
+
+// Run shows the interface until it is left, or ctx ends.
+func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	a := newApp(ctx, o)
+	a.terminal = out
+	settings := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(), tea.WithoutSignalHandler()}
+	if o.Mouse {
+		settings = append(settings, tea.WithMouseCellMotion())
+	}
+	_, err := tea.NewProgram(a, settings...).Run()
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// do calls an operation.
+func do[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, error) {
+	var out O
+	if err := c.Call(ctx, op.Operation, in, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}

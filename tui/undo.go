@@ -1,0 +1,93 @@
+package tui
+
+import (
+	"maps"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// mostUndone bounds how many steps can be taken back, and mostRows of how many rows in all;
+// the last step can be, however many rows it is of.
+const mostUndone, mostRows = 200, 30_000
+
+// undoGroup is one step: what the rows that it changed were before.
+type undoGroup struct{ rows []undoRow }
+
+type undoRow struct {
+	key string
+	// values are those of the kind's fields, in their order.
+	values []string
+	// edited are the fields that a person had set by then.
+	edited []string
+}
+
+// bounded drops the oldest steps where there are too many.
+func bounded(all []undoGroup) []undoGroup {
+	rows := 0
+	for i := len(all) - 1; i >= 0; i-- {
+		rows += len(all[i].rows)
+		if n := len(all) - i; n > 1 && (n > mostUndone || rows > mostRows) {
+			return slices.Clone(all[i+1:])
+		}
+	}
+	return all
+}
+
+// before is what a row is now, to come back to.
+func (v *review) before(r *row) undoRow {
+	out := undoRow{key: v.kind.key(r.item), values: make([]string, len(v.kind.attrs)), edited: r.head.EditedFields}
+	for i := range v.kind.attrs {
+		out.values[i] = r.value(v.kind.attrs[i].name)
+	}
+	return out
+}
+
+// undo takes the last step back. Fields that were the rules' are given back to them, so
+// that the next draft sets them again.
+func (v *review) undo() tea.Cmd {
+	if len(v.undone) == 0 {
+		return nil
+	}
+	group := v.undone[len(v.undone)-1]
+	v.undone = v.undone[:len(v.undone)-1]
+	unsent := v.app.saver.unsent(v)
+	n := 0
+	for _, was := range group.rows {
+		r := v.byKey[was.key]
+		if r == nil {
+			continue
+		}
+		set := map[string]string{}
+		restore := []string{}
+		for i, value := range was.values {
+			name := v.kind.attrs[i].name
+			if r.value(name) != value {
+				set[name] = value
+				if !slices.Contains(was.edited, name) {
+					restore = append(restore, name)
+				}
+			}
+		}
+		if len(set) == 0 {
+			continue
+		}
+		// What leaves a control out wants its reason in the same change.
+		for name, value := range maps.Clone(set) {
+			if at := v.kind.attr(name); at.also != nil {
+				if also, _ := at.also(value); also != "" {
+					set[also] = was.values[slices.IndexFunc(v.kind.attrs, func(a attr) bool { return a.name == also })]
+				}
+			}
+		}
+		slices.Sort(restore)
+		v.put(r, set, restore, unsent)
+		n++
+	}
+	if n == 0 {
+		v.app.say("there was nothing left to undo")
+		return nil
+	}
+	v.app.say("%s as before", these(n, group.rows[0].key))
+	return v.app.saver.try(v.app)
+}
