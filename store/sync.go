@@ -85,6 +85,8 @@ type SyncCover struct {
 	Table    string `json:"table"`
 	Key      []byte `json:"key"`
 	Sequence int64  `json:"sequence"`
+	// Record is what was sent; nothing where it was deleted.
+	Record json.RawMessage `json:"record,omitempty"`
 	// Shed: the record is of the clone alone, and the home writes its own.
 	Shed bool `json:"shed,omitempty"`
 }

@@ -152,6 +152,22 @@ type ChangesSyncInput struct {
 	AnchorHash     string `query:"anchor_hash" doc:"Its hash: where the home's chain has another there, its history is not the one that was read."`
 }
 
+// SyncParcel is a file of the protocol, with what is to be known to carry it.
+type SyncParcel struct {
+	AssessmentID string   `json:"assessment_id"`
+	Counter      int64    `json:"counter" doc:"The number of a batch; 0 for changes."`
+	Lines        int      `json:"lines" doc:"How many changes are in it; a batch of none is not to be sent."`
+	Next         int64    `json:"next" doc:"How far changes go."`
+	More         bool     `json:"more" doc:"There are more to fetch."`
+	Files        []string `json:"files" doc:"The SHA-256 of the documents that it names: bring them first, where they are lacking."`
+	Data         []byte   `json:"data" doc:"The file, in base64."`
+}
+
+// BringSyncCatalogInput brings the content of a catalog version.
+type BringSyncCatalogInput struct {
+	File UploadFile `form:"file"`
+}
+
 // BringSyncInput brings a file of the protocol to the assessment it is about.
 type BringSyncInput struct {
 	AssessmentID string     `path:"assessmentId"`
@@ -216,12 +232,13 @@ var (
 	GetSyncStatus       = Get[SyncInput, SyncStatus]("get-sync-status", "/sync/assessments/{assessmentId}", Needs("sync:read"), Tagged(tagSync), Summary("Tell how an assessment is synchronised"))
 	DetachSync          = Delete[SyncInput]("detach-sync", "/sync/assessments/{assessmentId}", Needs("sync:write"), Tagged(tagSync), Summary("End the synchronisation of an assessment here"))
 	PushSync            = Post[PushSyncInput, PushedSync]("push-sync", "/sync/assessments/{assessmentId}/push", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring a clone's changes home"))
-	GetSyncChanges      = Get[ChangesSyncInput, File]("get-sync-changes", "/sync/assessments/{assessmentId}/changes", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Read what changed at the home"))
+	GetSyncChanges      = Get[ChangesSyncInput, SyncParcel]("get-sync-changes", "/sync/assessments/{assessmentId}/changes", Needs("sync:read"), Tagged(tagSync), Summary("Read what changed at the home"))
 	MissingSyncFiles    = Post[MissingSyncInput, SyncFiles]("missing-sync-files", "/sync/assessments/{assessmentId}/files/missing", Needs("sync:write"), Tagged(tagSync), Summary("Tell which files an assessment lacks"))
 	FetchSyncFiles      = Post[MissingSyncInput, File]("fetch-sync-files", "/sync/assessments/{assessmentId}/files/fetch", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Fetch files of an assessment"))
 	BringSyncFiles      = Post[BringSyncInput, BroughtSync]("bring-sync-files", "/sync/assessments/{assessmentId}/files", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring files ahead of the records that name them"))
 	GetSyncCatalog      = Get[SyncInput, File]("get-sync-catalog", "/sync/assessments/{assessmentId}/catalog", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Fetch the catalog version of an assessment"))
-	PrepareSync         = Post[SyncInput, File]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", As(Download), Needs("sync:write"), Tagged(tagSync), Summary("Make a batch of what a clone has changed"))
+	BringSyncCatalog    = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-catalog", "/sync/catalogs", As(Upload), Needs(SCFImport), Tagged(tagSync), Summary("Bring the content of a catalog version"))
+	PrepareSync         = Post[SyncInput, SyncParcel]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", Needs("sync:write"), Tagged(tagSync), Summary("Make a batch of what a clone has changed"))
 	AcknowledgeSync     = Post[AcknowledgeSyncInput, SyncStatus]("acknowledge-sync", "/sync/assessments/{assessmentId}/acknowledge", Needs("sync:write"), Tagged(tagSync), Summary("Tell a clone that its home has a batch"))
 	TakeSync            = Post[BringSyncInput, BroughtSync]("take-sync", "/sync/assessments/{assessmentId}/take", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring the home's changes to a clone"))
 	ListSyncConflicts   = Get[SyncConflictsInput, List[SyncConflict]]("list-sync-conflicts", "/sync/conflicts", Needs("sync:read"), Tagged(tagSync), Summary("List conflicts, newest first"))
