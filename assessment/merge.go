@@ -24,6 +24,9 @@ type FieldConflict struct {
 var itemFields = []string{"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
 	"control_id", "control_code", "control_title", "domain_code", "edited_by"}
 
+// followFields are set by the rules whenever a person sets others: where they differ, those do.
+var followFields = []string{"reason", "needs_review", "edited_fields"}
+
 // lists whose elements are known by one of their fields.
 var elementKeys = map[string]string{"milestones": "title", "statements": "text", "evidence": "sha256"}
 

@@ -228,6 +228,7 @@ func (r replayed[V, I]) item(tx *store.Tx, by api.Caller, assessment, id string,
 		return nil, err
 	}
 	merged, conflicts := MergeFields(fields, changes, itemFields)
+	conflicts = slices.DeleteFunc(conflicts, func(c FieldConflict) bool { return slices.Contains(followFields, c.Field) })
 	for n := range conflicts {
 		conflicts[n].RecordID, conflicts[n].Label = r.kind.item(&target).ID, r.kind.item(&target).ControlCode
 	}
@@ -430,4 +431,17 @@ func thereAlready(there bool, id string) error {
 		return nil
 	}
 	return api.Conflict("there is a record %q already", id)
+}
+
+// ContentOf is the hash of what a version of the Statement of Applicability says now; empty where it can't be told.
+func ContentOf(tx *store.Tx, org, version string) string {
+	items, err := soa.itemsOf(tx, org, version)
+	if err != nil {
+		return ""
+	}
+	hash, err := soa.contentHash(items)
+	if err != nil {
+		return ""
+	}
+	return hash
 }

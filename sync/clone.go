@@ -454,15 +454,16 @@ func (t *taking) makeRoom(tx *store.Tx, tab *table, l *line, local, was *fields,
 		if err := errors.Join(tab.remove(tx, org, key), setBase(tx, org, id, tab.name, key, nil)); err != nil {
 			return err
 		}
-		if sent != nil { // the home has seen it, and has put what it says into its own
-			return nil
-		}
 		f, err := assessment.Fields(&old)
 		if err != nil {
 			return err
 		}
-		f["id"] = l.Record["id"]
-		*local, *there, *was = f, true, fields{"id": l.Record["id"]}
+		// What the home was sent of it, it has put into its own; the rest is still to be sent.
+		if sent == nil {
+			sent = fields{}
+		}
+		f["id"], sent["id"] = l.Record["id"], l.Record["id"]
+		*local, *there, *was = f, true, sent
 		for _, name := range tab.fixed {
 			(*local)[name], (*was)[name] = l.Record[name], l.Record[name]
 		}

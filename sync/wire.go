@@ -102,7 +102,10 @@ func (f *file) encode() ([]byte, error) {
 	if err := e.Encode(line{Op: opEnd, Sequence: int64(len(f.lines))}); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), z.Close()
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // damaged is the refusal of a file that is not whole.
