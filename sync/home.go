@@ -132,7 +132,7 @@ func (s *Service) seen(ctx context.Context, by api.Caller, in *api.ChangesSyncIn
 		rep, err = store.SyncReplicas.Get(tx, org, in.AssessmentID, in.ReplicaID)
 		return err
 	})
-	if err != nil || rep.UserID != by.UserID || rep.Since == in.Since && s.Clock().Sub(rep.SeenAt) < often {
+	if err != nil || rep.UserID != by.UserID || rep.Since == int64(in.Since) && s.Clock().Sub(rep.SeenAt) < often {
 		return err
 	}
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -140,7 +140,7 @@ func (s *Service) seen(ctx context.Context, by api.Caller, in *api.ChangesSyncIn
 		if err != nil {
 			return err
 		}
-		rep.Since, rep.SeenAt = in.Since, tx.Now()
+		rep.Since, rep.SeenAt = int64(in.Since), tx.Now()
 		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), prune(tx, org, in.AssessmentID))
 	})
 }
@@ -217,7 +217,8 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput) (*file, erro
 	if err != nil {
 		return nil, err
 	}
-	if in.Since > head {
+	since := int64(in.Since)
+	if since > head {
 		return nil, forked()
 	}
 	if in.AnchorHash != "" {
@@ -229,12 +230,12 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput) (*file, erro
 			return nil, forked()
 		}
 	}
-	f := &file{header: header{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, Since: in.Since, Next: head}}
+	f := &file{header: header{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, Since: since, Next: head}}
 	if f.AnchorSequence, f.AnchorHash, err = anchor(tx, org); err != nil {
 		return nil, err
 	}
 	size := 0
-	for row, err := range store.SyncRows.By("sequence").Scan(tx, org, store.Prefix(id), store.From(in.Since+1)) {
+	for row, err := range store.SyncRows.By("sequence").Scan(tx, org, store.Prefix(id), store.From(since+1)) {
 		if err != nil {
 			return nil, err
 		}

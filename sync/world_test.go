@@ -231,8 +231,8 @@ func (s *site) fetch() (*api.SyncParcel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.world.home.sy.Changes(context.Background(), s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: st.Since,
-		AnchorSequence: int64(st.AnchorSequence), AnchorHash: st.AnchorHash})
+	return s.world.home.sy.Changes(context.Background(), s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since),
+		AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
 }
 
 func (s *site) take(data []byte) (*api.BroughtSync, error) {

@@ -147,8 +147,8 @@ type PushedSync struct {
 type ChangesSyncInput struct {
 	AssessmentID   string `path:"assessmentId"`
 	ReplicaID      string `query:"replica_id"`
-	Since          int64  `query:"since" minimum:"0" doc:"The number of the last change that was read; 0 for all."`
-	AnchorSequence int64  `query:"anchor_sequence" minimum:"0" doc:"The audit record that the last answer named."`
+	Since          int    `query:"since" minimum:"0" doc:"The number of the last change that was read; 0 for all."`
+	AnchorSequence int    `query:"anchor_sequence" minimum:"0" doc:"The audit record that the last answer named."`
 	AnchorHash     string `query:"anchor_hash" doc:"Its hash: where the home's chain has another there, its history is not the one that was read."`
 }
 
