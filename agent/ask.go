@@ -69,6 +69,9 @@ func (s *Service) consult(ctx context.Context, agent string, asked, answer any, 
 		a, err := s.Model.Chat(ctx, r)
 		c.tokens = api.Tokens{Prompt: a.Prompt, Completion: a.Completion}
 		c.step.Output["tokens"] = kept(c.tokens)
+		if a.Digest != "" {
+			c.step.Output["digest"] = a.Digest
+		}
 		if err != nil {
 			return err
 		}

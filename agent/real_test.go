@@ -3,38 +3,30 @@ package agent
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/internal/ollamatest"
 	"github.com/scf-service/service/model"
 )
 
-// realModel is a model on a real ollama server: SERVICE_TEST_OLLAMA is its address,
-// SERVICE_TEST_OLLAMA_MODEL the model's name. Any model will do, also one of random weights:
-// what is tried is the way there and back, not what it says.
-func realModel(t *testing.T, name string, patience time.Duration) *model.Model {
+func realModel(t *testing.T, s *ollamatest.Server, name string) *model.Model {
 	t.Helper()
-	server := os.Getenv("SERVICE_TEST_OLLAMA")
-	if server == "" {
-		t.Skip("SERVICE_TEST_OLLAMA names no server")
-	}
-	if name == "" {
-		name = os.Getenv("SERVICE_TEST_OLLAMA_MODEL")
-	}
-	m, err := model.New(model.Options{Name: "ollama/" + name, Server: server, Timeout: patience})
+	m, err := model.New(model.Options{Name: "ollama/" + name, Server: s.URL, Timeout: 2 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-// Each schema we use is taken, and what comes back is JSON of it or a known reason.
+// Each schema we use is taken by ollama's grammar, and what comes back is whole, fits the
+// schema, is within its tokens, and says from which weights it is.
 func TestRealChatWithEverySchema(t *testing.T) {
-	m := realModel(t, "", 2*time.Minute)
-	if s := m.Status(t.Context()); !s.Ready || s.Digest == "" {
-		t.Fatalf("%+v", s)
+	m := realModel(t, ollamatest.Start(t), "talker")
+	status := m.Status(t.Context())
+	if !status.Ready || status.Digest == "" {
+		t.Fatalf("%+v", status)
 	}
 	for name, data := range asks() {
 		t.Run(name, func(t *testing.T) {
@@ -47,28 +39,42 @@ func TestRealChatWithEverySchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, err := m.Chat(t.Context(), r)
-			switch {
-			case errors.Is(err, model.ErrTooMuch), errors.Is(err, model.ErrAway):
-				// A model of random weights goes on to the limit, or repeats itself until ollama
-				// breaks off without an end; the rules answer then.
-				t.Logf("it did not come to an end within %d tokens: %v", p.maxTokens, err)
-				return
-			case err != nil:
+			if err != nil {
 				t.Fatal(err)
-			case a.Prompt == 0 || a.Completion == 0:
-				t.Errorf("nothing was counted: %+v", a)
+			}
+			if a.Prompt == 0 || a.Completion == 0 || a.Completion > p.maxTokens || a.Digest != status.Digest {
+				t.Errorf("%d tokens asked, %d answered of %d, digest %q", a.Prompt, a.Completion, p.maxTokens, a.Digest)
 			}
 			var got map[string]any
 			if err := p.decode(a.Text, &got); err != nil {
-				t.Logf("an answer that the rules would replace: %v", err)
+				t.Errorf("%v:\n%s", err, a.Text)
+			}
+			if again, err := m.Chat(t.Context(), r); err != nil || again.Text != a.Text {
+				t.Errorf("asked again, it says %q, %v", again.Text, err)
 			}
 		})
 	}
 }
 
-// A caller who leaves in the middle of an answer is let go, and the next is answered.
-func TestRealCancel(t *testing.T) {
-	m := realModel(t, "", 2*time.Minute)
+// A model that doesn't come to an end is cut off at its tokens.
+func TestRealEndlessAnswer(t *testing.T) {
+	m := realModel(t, ollamatest.Start(t), "endless")
+	a, err := m.Chat(t.Context(), endlessly(t, 40))
+	if a.Completion > 40 || err != nil && !errors.Is(err, model.ErrTooMuch) {
+		t.Errorf("%d tokens, %v", a.Completion, err)
+	}
+	p, err := promptOf("vendor-scanner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := p.decode(a.Text, &got); err == nil {
+		t.Errorf("half an answer is taken: %s", a.Text)
+	}
+}
+
+func endlessly(t *testing.T, tokens int) model.Request {
+	t.Helper()
 	p, err := promptOf("vendor-scanner")
 	if err != nil {
 		t.Fatal(err)
@@ -77,27 +83,51 @@ func TestRealCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	r.MaxTokens = tokens
+	return r
+}
+
+// A caller who leaves in the middle of an answer is let go, and the next is answered.
+func TestRealCancel(t *testing.T) {
+	s := ollamatest.Start(t)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()
-	if _, err := m.Chat(ctx, r); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, model.ErrTooMuch) {
+	m := realModel(t, s, "endless")
+	if _, err := m.Chat(ctx, endlessly(t, 30000)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	if s := m.Status(t.Context()); !s.Ready {
-		t.Errorf("afterwards: %+v", s)
+	if _, err := m.Chat(t.Context(), endlessly(t, 5)); err != nil && !errors.Is(err, model.ErrTooMuch) {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A server that is killed in the middle of an answer is away, and the caller knows soon.
+func TestRealServerKilled(t *testing.T) {
+	s := ollamatest.Start(t)
+	m := realModel(t, s, "endless")
+	if _, err := m.Chat(t.Context(), endlessly(t, 5)); err != nil && !errors.Is(err, model.ErrTooMuch) {
+		t.Fatal(err) // the model is loaded now
+	}
+	time.AfterFunc(time.Second, s.Kill)
+	if _, err := m.Chat(t.Context(), endlessly(t, 30000)); !errors.Is(err, model.ErrAway) {
+		t.Errorf("%v", err)
+	}
+	if st := m.Status(t.Context()); st.Ready || st.Problem == "" {
+		t.Errorf("%+v", st)
 	}
 }
 
 func TestRealUnknownModel(t *testing.T) {
-	m := realModel(t, "no-such-model", 2*time.Minute)
+	m := realModel(t, ollamatest.Start(t), "no-such-model")
 	if _, err := m.Chat(t.Context(), model.Request{System: "s", User: "u", MaxTokens: 5}); !errors.Is(err, model.ErrUnknown) {
 		t.Errorf("%v", err)
 	}
 }
 
-// A question longer than any context is answered or refused, in time.
+// A question longer than the model's context is answered or refused, in time.
 func TestRealContextOverflow(t *testing.T) {
-	m := realModel(t, "", 2*time.Minute)
-	_, err := m.Chat(t.Context(), model.Request{System: "s", User: strings.Repeat("word ", 60000), MaxTokens: 5})
+	m := realModel(t, ollamatest.Start(t), "talker")
+	_, err := m.Chat(t.Context(), model.Request{System: "s", User: strings.Repeat("word ", 8000), MaxTokens: 5})
 	for _, known := range []error{nil, model.ErrContext, model.ErrAway, model.ErrSlow, model.ErrTooMuch, model.ErrNonsense} {
 		if errors.Is(err, known) {
 			t.Logf("it ends with: %v", err)

@@ -74,8 +74,10 @@ type Options struct {
 	// EvalAnalyses measures the built-in analyses; nil where the build can't.
 	EvalAnalyses func(ctx context.Context) ([]AnalysisScore, error)
 	// UseModel chooses what answers analyses in a data folder (empty: the usual one);
-	// ModelStatus tells how that stands. nil where the build can't.
+	// PullModel has its server fetch one (empty: the one in use) and tells how far it is;
+	// ModelStatus tells how the choice stands. nil where the build can't.
 	UseModel    func(ctx context.Context, data, model, server string) (*ModelStatus, error)
+	PullModel   func(ctx context.Context, data, model, server string, told func(doing string, done, total int64)) (*ModelStatus, error)
 	ModelStatus func(ctx context.Context, data string) (*ModelStatus, error)
 
 	Stdin          io.Reader

@@ -28,7 +28,7 @@ func (a *app) modelCommand() *cobra.Command {
 ollama, or any server that speaks OpenAI's protocol. A model's answers are checked; it can
 be stricter than the rules, never more lenient. Where it is away, the rules answer. The
 nine agents draft by rules, and have the model advise on what they drafted.`,
-		Example: "  service model use ollama/qwen3:8b\n  service model status"}, a.modelUse(), a.modelStatus())
+		Example: "  service model use ollama/qwen3:8b\n  service model status"}, a.modelUse(), a.modelPull(), a.modelStatus())
 }
 
 func (a *app) modelUse() *cobra.Command {
@@ -65,6 +65,39 @@ func (a *app) modelStatus() *cobra.Command {
 			}
 			return a.out.Print(s, func(p *print.Page) { modelPage(p, s) })
 		}}
+}
+
+func (a *app) modelPull() *cobra.Command {
+	var server string
+	cmd := &cobra.Command{Use: "pull [MODEL]", Short: "Have ollama fetch a model", Args: takes(0, 1),
+		Long: `Has the ollama server fetch a model, the one in use where none is named. What was fetched
+before a break is not fetched again. Using it is another step: service model use.`,
+		Example: "  service model pull ollama/qwen3:8b\n  service model pull",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.PullModel == nil {
+				return stopped("this build can't use models")
+			}
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			a.progress.Start("ask for the model")
+			s, err := a.PullModel(cmd.Context(), a.flags.Data, name, server, func(doing string, done, total int64) {
+				if total > 0 {
+					a.progress.Update("%s: %s of %s", doing, size(done), size(total))
+					return
+				}
+				a.progress.Update("%s", doing)
+			})
+			if err != nil {
+				a.progress.Done("")
+				return stopped("%w", err)
+			}
+			a.progress.Done("%s is there", s.Model)
+			return a.out.Print(s, func(p *print.Page) { modelPage(p, s) })
+		}}
+	cmd.Flags().StringVar(&server, "url", "", "the model server's address (ollama: http://127.0.0.1:11434)")
+	return cmd
 }
 
 func modelPage(p *print.Page, s *ModelStatus) {

@@ -6,15 +6,18 @@ import (
 	"net/http"
 )
 
-// bounded lets no more than maxAnswer bytes of an answer through.
-type bounded struct{ http.RoundTripper }
+// bounded lets no more than so many bytes of an answer through.
+type bounded struct {
+	http.RoundTripper
+	most int
+}
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAway, err)
 	}
-	resp.Body = &limited{ReadCloser: resp.Body, left: maxAnswer}
+	resp.Body = &limited{ReadCloser: resp.Body, left: b.most}
 	return resp, nil
 }
 
@@ -25,7 +28,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooMuch, maxAnswer)
+		return 0, fmt.Errorf("%w: its bytes don't end", ErrTooMuch)
 	}
 	n, err := l.ReadCloser.Read(p[:min(len(p), l.left)])
 	l.left -= n

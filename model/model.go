@@ -29,10 +29,9 @@ type Request struct {
 
 // Answer is what a model said.
 type Answer struct {
-	Text string
-	// Model is its name and, where the server tells it, its digest.
-	Model              string
-	Prompt, Completion int // tokens
+	Text, Model        string
+	Digest             string // of the model's weights; empty where the server doesn't tell
+	Prompt, Completion int    // tokens
 }
 
 // Status is how a model stands.
@@ -74,6 +73,9 @@ type Options struct {
 	// Token is sent to an OpenAI-compatible server, where it wants one.
 	Token   string
 	Timeout time.Duration // of one question; 0 for DefaultTimeout
+	// KeepAlive is how long ollama keeps the model in memory after a question; 0 for its own
+	// default, less than 0 for ever.
+	KeepAlive time.Duration
 	// HTTP carries the calls; nil for one of its own, without redirects.
 	HTTP http.RoundTripper
 }
@@ -88,11 +90,14 @@ type Model struct {
 	waiting chan struct{}
 	// resting: it took too long a moment ago.
 	resting atomic.Bool
+	digest  digest
 }
 
 type driver interface {
 	chat(context.Context, Request) (Answer, error)
 	status(context.Context) (Status, error)
+	// tells is whether status knows of which weights a model is.
+	tells() bool
 }
 
 // New is the model of a name; it calls nobody. Errors say what is wrong with the options.
@@ -117,11 +122,11 @@ func New(o Options) (*Model, error) {
 	if o.HTTP == nil {
 		o.HTTP = &http.Transport{ResponseHeaderTimeout: o.Timeout, MaxIdleConns: 2, IdleConnTimeout: time.Minute}
 	}
-	web := &http.Client{Transport: bounded{o.HTTP}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	web := &http.Client{Transport: bounded{o.HTTP, maxAnswer}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	m := &Model{name: o.Name, server: server, timeout: o.Timeout, queue: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}
 	switch kind {
 	case "ollama":
-		m.driver = newOllama(name, server, web)
+		m.driver = newOllama(name, server, web, o)
 	case "openai":
 		m.driver = &openAI{name: name, server: server, token: o.Token, web: web}
 	default:
@@ -174,10 +179,38 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 		}
 		return Answer{}, err
 	}
+	a.Digest = m.digest.of(limit, m.driver)
 	if r.MaxTokens > 0 && a.Completion > r.MaxTokens {
 		return a, fmt.Errorf("%w: %d tokens, %d are allowed", ErrTooMuch, a.Completion, r.MaxTokens)
 	}
 	return a, nil
+}
+
+// digest remembers for a while which weights a name stands for: they change when
+// somebody pulls the model anew.
+type digest struct {
+	known atomic.Pointer[string]
+}
+
+const (
+	digestKept = time.Minute
+	digestWait = 2 * time.Second
+)
+
+// of asks once in a while, and not a server that doesn't tell.
+func (d *digest) of(ctx context.Context, from driver) string {
+	if !from.tells() {
+		return ""
+	}
+	if known := d.known.Load(); known != nil {
+		return *known
+	}
+	ctx, stop := context.WithTimeout(ctx, digestWait)
+	defer stop()
+	s, _ := from.status(ctx)
+	d.known.Store(&s.Digest)
+	time.AfterFunc(digestKept, func() { d.known.Store(nil) })
+	return s.Digest
 }
 
 // reason tells one's own time limit from the caller's end.

@@ -17,10 +17,19 @@ import (
 type ollama struct {
 	name   string
 	client *api.Client
+	// puller asks for a model to be fetched, which is told in many lines.
+	puller *api.Client
+	keep   *api.Duration
 }
 
-func newOllama(name string, server *url.URL, web *http.Client) *ollama {
-	return &ollama{name: name, client: api.NewClient(server, web)}
+func newOllama(name string, server *url.URL, web *http.Client, o Options) *ollama {
+	long := *web
+	long.Transport = bounded{o.HTTP, maxTold}
+	d := &ollama{name: name, client: api.NewClient(server, web), puller: api.NewClient(server, &long)}
+	if o.KeepAlive != 0 {
+		d.keep = &api.Duration{Duration: o.KeepAlive}
+	}
+	return d
 }
 
 func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
@@ -31,7 +40,7 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 	err := o.client.Chat(ctx, &api.ChatRequest{Model: o.name, Stream: &stream, Format: r.Schema,
 		Messages: []api.Message{{Role: "system", Content: r.System}, {Role: "user", Content: r.User}},
 		Options:  map[string]any{"temperature": 0, "seed": 1, "num_predict": r.MaxTokens, "num_ctx": contextFor(r)},
-		Think:    &api.ThinkValue{Value: false},
+		Think:    &api.ThinkValue{Value: false}, KeepAlive: o.keep,
 	}, func(c api.ChatResponse) error {
 		// Each piece is a token or more: a server that streams for ever ends here.
 		if pieces++; r.MaxTokens > 0 && pieces > r.MaxTokens+16 || text.Len()+len(c.Message.Content) > maxAnswer {
@@ -67,6 +76,8 @@ func contextFor(r Request) int {
 	return 65536
 }
 
+func (*ollama) tells() bool { return true }
+
 func (o *ollama) status(ctx context.Context) (Status, error) {
 	var s Status
 	all, err := o.client.List(ctx)
@@ -82,7 +93,7 @@ func (o *ollama) status(ctx context.Context) (Status, error) {
 		}
 	}
 	if !s.Ready {
-		return s, fmt.Errorf("%w: %s; `ollama pull %s` fetches it", ErrUnknown, o.name, o.name)
+		return s, fmt.Errorf("%w: %s; `service model pull ollama/%s` fetches it", ErrUnknown, o.name, o.name)
 	}
 	return s, nil
 }
@@ -92,7 +103,7 @@ func sort(err error) error {
 	var status api.StatusError
 	var network net.Error
 	switch {
-	case errors.Is(err, ErrTooMuch), errors.Is(err, ErrAway), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, ErrTooMuch), errors.Is(err, ErrAway), errors.Is(err, ErrSlow), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %s", ErrUnknown, clip(status.ErrorMessage))

@@ -51,6 +51,8 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
+func (*openAI) tells() bool { return false }
+
 func (o *openAI) status(ctx context.Context) (Status, error) {
 	var s Status
 	var all struct {

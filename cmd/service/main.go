@@ -42,6 +42,7 @@ func run() int {
 		EvalRetrieval: evalRetrieval,
 		EvalAnalyses:  evalAnalyses,
 		UseModel:      useModel,
+		PullModel:     pullModel,
 		ModelStatus:   modelStatus,
 		EvalJudgement: evalJudgement,
 		VerifyArchive: verifyArchive,

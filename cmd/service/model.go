@@ -50,6 +50,13 @@ func modelOf(dir string) (*model.Model, error) {
 		}
 		o.Timeout = t
 	}
+	if d := os.Getenv("SERVICE_MODEL_KEEP_ALIVE"); d != "" {
+		t, err := time.ParseDuration(d)
+		if err != nil || t == 0 {
+			return nil, fmt.Errorf("SERVICE_MODEL_KEEP_ALIVE is %q; write it as 30m, or as -1s for ever", d)
+		}
+		o.KeepAlive = t
+	}
 	return model.New(o)
 }
 
@@ -92,6 +99,29 @@ func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus,
 		return nil, err
 	}
 	return modelStatus(ctx, data)
+}
+
+// pullModel has a server fetch a model; with no name, the one in use.
+func pullModel(ctx context.Context, data, name, server string, told func(doing string, done, total int64)) (*cli.ModelStatus, error) {
+	dir, err := folder(data)
+	if err != nil {
+		return nil, err
+	}
+	m, err := modelOf(dir)
+	if name != "" {
+		m, err = model.New(model.Options{Name: name, Server: server})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New("the built-in rules need no model; name one, as ollama/qwen3:8b")
+	}
+	if err := m.Pull(ctx, func(p model.Pulled) { told(p.Doing, p.Done, p.Total) }); err != nil {
+		return nil, err
+	}
+	s := cli.ModelStatus(m.Status(ctx))
+	return &s, nil
 }
 
 func modelStatus(ctx context.Context, data string) (*cli.ModelStatus, error) {

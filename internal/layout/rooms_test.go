@@ -179,7 +179,7 @@ var homes = map[string][]string{
 	"github.com/klippa-app/go-pdfium":       {"evidence/parse"},
 	"github.com/jhillyerd/enmime/v2":        {"evidence/parse"},
 	"github.com/minio/minio-go/v7":          {"store"},
-	"github.com/ollama/ollama":              {"model", "evidence/remote"},
+	"github.com/ollama/ollama":              {"model", "evidence/remote", "internal/ollamatest"},
 	"github.com/philippgille/chromem-go":    {"evidence/search"},
 	"github.com/prometheus/client_golang":   {"daemon", "cmd/service"},
 	"github.com/santhosh-tekuri/jsonschema": {"catalog/structured", "catalog/oscal", "daemon", "agent"},

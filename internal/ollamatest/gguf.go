@@ -1,0 +1,127 @@
+package ollamatest
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// gguf writes a model file of version 3: facts about the model, then its tensors as float32,
+// each on a boundary of 32 bytes.
+type gguf struct {
+	facts   bytes.Buffer
+	count   uint64
+	tensors []tensor
+}
+
+type tensor struct {
+	name string
+	dims []int // the one that runs fastest first
+	data []float32
+}
+
+// The kinds of a fact, as the format numbers them.
+const (
+	kindUint32  = 4
+	kindInt32   = 5
+	kindFloat32 = 6
+	kindBool    = 7
+	kindString  = 8
+	kindArray   = 9
+)
+
+func (g *gguf) put(v ...any) {
+	for _, x := range v {
+		if s, ok := x.(string); ok {
+			write(&g.facts, uint64(len(s)))
+			g.facts.WriteString(s)
+			continue
+		}
+		write(&g.facts, x)
+	}
+}
+
+// write can't fail into a buffer; a type without a fixed size is a mistake in this package.
+func write(b *bytes.Buffer, v any) {
+	if err := binary.Write(b, binary.LittleEndian, v); err != nil {
+		panic(err)
+	}
+}
+
+func (g *gguf) fact(key string, value any) {
+	g.count++
+	g.put(key)
+	switch v := value.(type) {
+	case int:
+		g.put(uint32(kindUint32), uint32(v))
+	case float64:
+		g.put(uint32(kindFloat32), float32(v))
+	case bool:
+		g.put(uint32(kindBool), v)
+	case string:
+		g.put(uint32(kindString), v)
+	case []int32:
+		g.put(uint32(kindArray), uint32(kindInt32), uint64(len(v)), v)
+	case []float32:
+		g.put(uint32(kindArray), uint32(kindFloat32), uint64(len(v)), v)
+	case []string:
+		g.put(uint32(kindArray), uint32(kindString), uint64(len(v)))
+		for _, s := range v {
+			g.put(s)
+		}
+	}
+}
+
+// tensor adds one whose entry i is value(i).
+func (g *gguf) tensor(name string, value func(i int) float32, dims ...int) {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	data := make([]float32, n)
+	for i := range data {
+		data[i] = value(i)
+	}
+	g.tensors = append(g.tensors, tensor{name, dims, data})
+}
+
+func (g *gguf) bytes() []byte {
+	const boundary = 32
+	var out bytes.Buffer
+	out.WriteString("GGUF")
+	write(&out, uint32(3))
+	write(&out, uint64(len(g.tensors)))
+	write(&out, g.count)
+	out.Write(g.facts.Bytes())
+	at := 0
+	for _, t := range g.tensors {
+		write(&out, uint64(len(t.name)))
+		out.WriteString(t.name)
+		write(&out, uint32(len(t.dims)))
+		for _, d := range t.dims {
+			write(&out, uint64(d))
+		}
+		write(&out, uint32(0)) // float32
+		write(&out, uint64(at))
+		at += (len(t.data)*4 + boundary - 1) / boundary * boundary
+	}
+	pad := func() { out.Write(make([]byte, (boundary-out.Len()%boundary)%boundary)) }
+	pad()
+	for _, t := range g.tensors {
+		write(&out, t.data)
+		pad()
+	}
+	return out.Bytes()
+}
+
+func zero(int) float32 { return 0 }
+func one(int) float32  { return 1 }
+
+// noise is a sequence of small numbers that is the same each time.
+func noise(seed uint64) func(int) float32 {
+	return func(int) float32 {
+		seed ^= seed << 13
+		seed ^= seed >> 7
+		seed ^= seed << 17
+		return float32(int64(seed>>40)-1<<23) / (1 << 23) / 8
+	}
+}
