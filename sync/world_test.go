@@ -1,11 +1,9 @@
 package sync_test
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -287,21 +285,4 @@ func (s *site) doc(content string) error {
 		d.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: s.org}
 		return errors.Join(store.Documents.Put(tx, s.org, &d), audit.Append(tx, s.local, audit.Entry{Action: "document.uploaded"}))
 	})
-}
-
-func tarOf(t testing.TB, files map[string]string) []byte {
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for name, content := range files {
-		must(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content))}))
-		_, err := w.Write([]byte(content))
-		must(t, err)
-	}
-	must(t, w.Close())
-	return b.Bytes()
-}
-
-func quote(v any) json.RawMessage {
-	b, _ := json.Marshal(v)
-	return b
 }
