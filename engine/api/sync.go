@@ -41,7 +41,7 @@ type SyncConflict struct {
 	// ReplicaID is the clone it came from; KeptSHA256 the blob with what is too large for a value.
 	ReplicaID  string     `json:"replica_id"`
 	KeptSHA256 string     `json:"kept_sha256" doc:"The file that the clone had, or the batch that is held back; empty where there is none."`
-	Choice     string     `json:"choice" enum:",home,clone,value" doc:"What was chosen; empty while it is open."`
+	Choice     string     `json:"choice" doc:"What was chosen: home, clone or value; empty while it is open."`
 	ResolvedBy *string    `json:"resolved_by"`
 	ResolvedAt *time.Time `json:"resolved_at"`
 }
