@@ -34,6 +34,11 @@ func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a
 
 // submit puts a version under review and asks for the approval that binds its content.
 func submit[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, I], v *V, check func(*store.Tx, string, *V) error) error {
+	return submitAs(tx, by, a, k, v, check, "")
+}
+
+// submitAs is submit where the approval has an id already; empty: a new one.
+func submitAs[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, I], v *V, check func(*store.Tx, string, *V) error, id string) error {
 	head := k.version(v)
 	switch head.Status {
 	case api.VersionDraft:
@@ -56,6 +61,9 @@ func submit[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, 
 	now := tx.Now()
 	approval := api.Approval{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
 		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now}
+	if id != "" {
+		approval.ID = id
+	}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
 	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.versions.Put(tx, by.OrganizationID, v),
 		recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),

@@ -350,7 +350,11 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			},
 			func() error { _, err := store.LifecycleEvents.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Timeline.DeleteAll(tx, org, a.ID); return err },
+			func() error {
+				return purgeBy(tx, store.SyncConflicts, org, a.ID, func(r *api.SyncConflict) string { return r.ID })
+			},
 			func() error { return store.Assessments.Delete(tx, org, a.ID) },
+			func() error { return store.ForgetSync(tx, org, a.ID) },
 			func() error {
 				return audit.Tell(tx, by, audit.Event{Type: "assessment.deleted", Summary: "deleted " + a.Name,
 					ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"name": a.Name}})

@@ -231,3 +231,45 @@ func scopeHash(sc *api.Scope) (string, error) {
 	c.TenantRecord, c.Revision, c.Status, c.ApprovedAt, c.ApprovedBy = api.TenantRecord{}, 0, "", nil, nil
 	return hashJSON(c)
 }
+
+// ReplayScope brings changes that were made elsewhere into the scope of an assessment, or
+// makes it with the id it has there. It is a draft then, as after any change.
+func ReplayScope(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange, protected []string) ([]FieldConflict, *api.Scope, error) {
+	sc, err := store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
+	if errors.Is(err, store.ErrNotFound) {
+		sc, err = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil
+		taken, failed := store.Scopes.Has(tx, by.OrganizationID, id)
+		if failed == nil && !taken {
+			sc.ID = id
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	fields, err := Fields(&sc)
+	if err != nil {
+		return nil, nil, err
+	}
+	merged, conflicts := MergeFields(fields, changes, protected)
+	if len(merged) == 0 && sc.Revision > 0 {
+		return conflicts, &sc, nil
+	}
+	if err := Fill(fields, &sc); err != nil {
+		return nil, nil, err
+	}
+	if len(sc.Title) > maxItemText || len(sc.Description) > 4*maxItemText {
+		return nil, nil, api.Invalid("title", "the scope's title or description is too long")
+	}
+	for name, t := range sc.Traits {
+		if !slices.Contains(api.TraitNames, name) || !slices.Contains([]string{"true", "false", "unknown"}, t.Value) {
+			return nil, nil, api.Invalid("traits", "there is no trait %.40q with the value %.20q", name, t.Value)
+		}
+	}
+	if sc.Status == api.VersionApproved {
+		sc.VersionNumber++
+		sc.ApprovedAt, sc.ApprovedBy = nil, nil
+	}
+	sc.Status, sc.UpdatedAt = api.VersionDraft, tx.Now()
+	sc.Revision++
+	return conflicts, &sc, saveScope(tx, by, &sc, "scope.changed")
+}

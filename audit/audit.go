@@ -37,6 +37,7 @@ func sequence(org string) string { return "audit " + org }
 // Append adds a record to the chain of the caller's organization.
 func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	org := by.OrganizationID
+	tx.Attribute(by.Actor.Name)
 	n, err := tx.NextSequence(sequence(org))
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	for id, cmds := range map[string][]*cobra.Command{
 		"job":  {a.demo(), a.assess(), a.check(), a.document(), a.search(), a.report_(), a.terminal()},
 		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval(), a.comment(), a.workflow(), a.analyze(), a.agentCommand()},
-		"team": {a.login(), a.logout(), a.useCommand(), a.contextCommand(), a.whoami(), a.passwordCommand(), a.organization(), a.member(), a.key(), a.webhook(), a.integration(), a.email(), a.alert(), a.secret(), a.user()},
+		"team": {a.login(), a.logout(), a.useCommand(), a.contextCommand(), a.whoami(), a.passwordCommand(), a.organization(), a.syncCommand(), a.member(), a.key(), a.webhook(), a.integration(), a.email(), a.alert(), a.secret(), a.user()},
 		"more": {a.catalog(), a.ownFramework(), a.ownControl(), a.artifact(), a.audit(), a.verify(), a.daemon(), a.mcpCommand(), a.configCommand(), a.doctor(), a.upgradeCommand(), a.modelCommand(), a.knowledge(), a.eval(), a.raw(), a.version(), a.completion()},
 	} {
 		for _, c := range cmds {

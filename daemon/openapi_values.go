@@ -199,6 +199,12 @@ var exampleFields = map[string]any{
 
 	// What carries word outside, and what is watched.
 	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "The chat of the security team", "CreateWebhookInput.description": "The chat of the security team",
+	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "BroughtSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncParcel.next": 41, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "SyncAhead.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
+	"SyncConflict.kind": "field", "SyncConflict.status": "open", "choice": "clone", "resolved_by": nil, "kept_sha256": "", "SyncReplica.name": "adas-laptop", "user_name": "Ada Byron", "account": "Ada Byron",
+	"SyncStatus.server": "https://grc.acme.example", "SyncStatus.role": "clone", "anchor_hash": exampleHash, "catalog_label": "2026.1.1", "notes": []string{}, "data": []byte("H4sI"), "files": []string{exampleHash},
+	"ResolveSyncInput.value": json.RawMessage(`"Head of IT"`), "ResolveSyncInput.choice": "value", "SyncFiles.sha256": []string{exampleHash}, "MissingSyncInput.sha256": []string{exampleHash}, "replicas": []api.SyncReplica{},
+	"PushSyncInput.file": "(the batch)", "PushSyncInput.dry_run": "true", "BringSyncInput.file": "(the file)", "BringSyncCatalogInput.file": "(the catalog)", "JoinSyncInput.name": "adas-laptop", "JoinedSync.name": "Acme 2026",
+	"AttachSyncInput.server":         "https://grc.acme.example",
 	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
 	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
 	"config": map[string]any{"channel": "#security"}, "secrets": map[string]string{"token": "xoxb-…"}, "secrets_set": []string{"token"}, "last_status": "ok", "Integration.synced_at": nil, "Integration.next_sync_at": nil, "waits_until": nil,

@@ -49,6 +49,7 @@ var sections = []*huma.Tag{
 	{Name: "Workflows", Description: "Durable runs over an assessment."},
 	{Name: "Agents", Description: "Runs of the nine pipeline agents. What they propose is a draft."},
 	{Name: "Specialised analyses", Description: "Seven questions answered at once, in a fixed form."},
+	{Name: "Synchronisation", Description: "Clones of an assessment that are worked on without a network, and how they and its home are brought together."},
 	{Name: "Webhooks", Description: "Addresses that are told of events."},
 	{Name: "Integrations", Description: "Messages in chats, files in buckets, items of plans as issues and back, mail servers. Secrets are written, never read."},
 	{Name: "E-mail", Description: "Mails and their wording."},

@@ -150,6 +150,7 @@ func TestEveryOperationAgainstTheDocument(t *testing.T) {
 	r := newTour(t)
 	r.catalog()
 	r.evidence()
+	r.clones()
 	r.scope()
 	r.soa()
 	r.gap()

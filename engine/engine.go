@@ -34,6 +34,7 @@ import (
 	"github.com/scf-service/service/replay"
 	"github.com/scf-service/service/report/desk"
 	"github.com/scf-service/service/store"
+	syncing "github.com/scf-service/service/sync"
 	"github.com/scf-service/service/workflow"
 )
 
@@ -84,6 +85,7 @@ type Engine struct {
 	Workflows   *workflow.Service
 	Archives    *archive.Service
 	Webhooks    *notify.Service
+	Sync        *syncing.Service
 	// Integrations are told of events by the loop of the webhooks.
 	Integrations *integration.Service
 	Mail         *mail.Service
@@ -144,6 +146,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Assessments = assessment.New(assessment.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Reports are above assessments: the step that writes them comes in from here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteAll(ctx, by, id) }})
+	e.Sync = syncing.New(syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
 	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})

@@ -16,6 +16,18 @@ func NamedBlobs(tx *Tx) (map[string]bool, error) {
 		}
 		named[r.SHA256] = true
 	}
+	for f, err := range SyncFiles.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		named[f.SHA256] = true
+	}
+	for c, err := range SyncConflicts.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		named[c.KeptSHA256] = true
+	}
 	for v, err := range CatalogVersions.Scan(tx) {
 		if err != nil {
 			return nil, err

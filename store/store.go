@@ -63,6 +63,8 @@ type DB struct {
 
 	changes changes
 	written written
+	// synced are the roles in which assessments are synchronised.
+	synced *Memo[map[[2]string]string]
 	// alone: nobody else writes to this database while it is open.
 	alone bool
 }
@@ -118,6 +120,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		clock: o.Clock, newID: o.NewID, ids: ids{make: o.NewID}, log: o.Logger,
 		changes: newChanges(tables.byName), alone: o.Driver == nil,
 	}
+	db.synced = NewMemo[map[[2]string]string](db, 1, SyncLinks)
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.temp, clock: o.Clock}
 	if err := db.migrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
@@ -191,6 +194,9 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		tx.touched = map[string]bool{}
 		defer func() { tx.done = true }()
 		err := fn(tx)
+		if err == nil && len(tx.syncing) > 0 {
+			err = tx.logSync()
+		}
 		if err == nil {
 			err = tx.keepLastID()
 		}

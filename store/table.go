@@ -18,6 +18,8 @@ type Table[R any] struct {
 	key     func(*R) Key
 	codec   codec[R]
 	indexes []*indexOf[R]
+	// synced says with which record a change is logged; nil: it isn't.
+	synced func(*R) SyncedAs
 }
 
 type indexOf[R any] struct {
@@ -257,7 +259,13 @@ func (t *Table[R]) write(tx *Tx, r *R, allowed func(exists bool) error) error {
 	if err := tx.kv.Put(t.def.name, k.b, b); err != nil {
 		return err
 	}
-	return t.putEntries(tx, fresh, k.b)
+	if err := t.putEntries(tx, fresh, k.b); err != nil || t.synced == nil {
+		return err
+	}
+	if !exists {
+		return t.noteSync(tx, k.b, nil, r)
+	}
+	return t.noteSync(tx, k.b, &old, r)
 }
 
 func (t *Table[R]) remove(tx *Tx, primary []byte, r *R) error {
@@ -271,7 +279,10 @@ func (t *Table[R]) remove(tx *Tx, primary []byte, r *R) error {
 		}
 	}
 	tx.touched[t.def.name] = true
-	return tx.kv.Delete(t.def.name, primary)
+	if err := tx.kv.Delete(t.def.name, primary); err != nil || t.synced == nil {
+		return err
+	}
+	return t.noteSync(tx, primary, r, nil)
 }
 
 // entry is one key in one index.

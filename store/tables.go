@@ -47,6 +47,13 @@ import "github.com/scf-service/service/engine/api"
 //	alert_rules          id
 //	custom_heads         organization (one)
 //	custom_catalogs      revision
+//	sync_links           assessment
+//	├─ sync_rows         assessment, table, key    · assessment, sequence (unique)
+//	├─ sync_bases        assessment, table, key
+//	├─ sync_replicas     assessment, replica
+//	├─ sync_batches      assessment
+//	├─ sync_files        assessment, content
+//	└─ sync_conflicts    id                        · assessment
 //	audit                sequence
 //
 // A secret is kept as its SHA-256 alone.
@@ -74,17 +81,21 @@ var (
 		}))
 	ImportRuns = NewTable("import_runs", func(r *api.ImportRun) Key { return K(r.ID) })
 
-	Assessments     = tenantTable("assessments", func(r *api.Assessment) (string, Key) { return r.OrganizationID, K(r.ID) })
+	Assessments = tenantTable("assessments", func(r *api.Assessment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		synced(func(r *api.Assessment) string { return r.ID }))
 	LifecycleEvents = tenantTable("lifecycle_events", func(r *api.LifecycleEvent) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.ID)
-	})
-	Timeline  = tenantTable("timeline", func(r *TimelineEvent) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) })
+	}, synced(func(r *api.LifecycleEvent) string { return r.AssessmentID }))
+	Timeline = tenantTable("timeline", func(r *TimelineEvent) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) },
+		synced(func(r *TimelineEvent) string { return r.AssessmentID }))
 	Documents = tenantTable("documents", func(r *Document) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *Document) []Key { return []Key{K(r.AssessmentID)} }),
-		Unique("content", func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} }))
+		Unique("content", func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} }), synced(func(r *Document) string { return r.AssessmentID }))
 	Chunks = tenantTable("chunks", func(r *api.Chunk) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("document", func(r *api.Chunk) []Key { return []Key{K(r.DocumentID, r.Index)} }),
-		Index("assessment", func(r *api.Chunk) []Key { return []Key{K(r.AssessmentID)} }))
+		Index("assessment", func(r *api.Chunk) []Key { return []Key{K(r.AssessmentID)} }),
+		// Passages travel within their document.
+		Synced(func(r *api.Chunk) SyncedAs { return SyncedAs{r.AssessmentID, "documents", K(r.DocumentID)} }))
 	Vectors = tenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
@@ -96,9 +107,10 @@ var (
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Part)
 	}, Codec(encodePassagePack, decodePassagePack))
 	Scopes = tenantTable("scopes", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Unique("assessment", func(r *api.Scope) []Key { return []Key{K(r.AssessmentID)} }))
+		Unique("assessment", func(r *api.Scope) []Key { return []Key{K(r.AssessmentID)} }), synced(func(r *api.Scope) string { return r.AssessmentID }))
 
-	ScopeVersions = tenantTable("scope_versions", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.VersionNumber) })
+	ScopeVersions = tenantTable("scope_versions", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.VersionNumber) },
+		synced(func(r *api.Scope) string { return r.AssessmentID }))
 
 	SoAVersions      = versionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
 	SoAItems         = itemTable("soa_items", func(r *api.SoAItem) *api.Item { return &r.Item })
@@ -111,12 +123,12 @@ var (
 
 	Approvals = tenantTable("approvals", func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Approval) []Key { return []Key{K(r.AssessmentID)} }),
-		Index("target", func(r *api.Approval) []Key { return []Key{K(r.TargetID)} }))
+		Index("target", func(r *api.Approval) []Key { return []Key{K(r.TargetID)} }), synced(func(r *api.Approval) string { return r.AssessmentID }))
 	Delegations = tenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
 	Comments = tenantTable("comments", func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }))
+		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }), synced(func(r *api.Comment) string { return r.AssessmentID }))
 	Artifacts = tenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Unique("assessment", func(r *api.Artifact) []Key {
 			if r.Variant != nil {
@@ -124,6 +136,8 @@ var (
 			}
 			return []Key{K(r.AssessmentID, r.Type)}
 		}))
+	SyncConflicts = tenantTable("sync_conflicts", func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("assessment", func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} }), synced(func(r *api.SyncConflict) string { return r.AssessmentID }))
 	ArtifactVersions = tenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
 		return r.OrganizationID, K(r.ArtifactID, r.VersionNumber)
 	})
@@ -187,6 +201,7 @@ var Tables = Schema{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
 		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomHeads, CustomCatalogs, Audit,
+		SyncLinks, SyncRows, SyncBases, SyncReplicas, SyncBatches, SyncFiles, SyncConflicts,
 	},
 }
 
@@ -197,12 +212,17 @@ func tenantTable[R any](name string, where func(*R) (string, Key), options ...Op
 
 func versionTable[R any](name string, of func(*R) *api.DeliverableVersion) *TenantTable[R] {
 	return tenantTable(name, func(r *R) (string, Key) { return of(r).OrganizationID, K(of(r).ID) },
-		Unique("assessment", func(r *R) []Key { return []Key{K(of(r).AssessmentID, of(r).VersionNumber)} }))
+		Unique("assessment", func(r *R) []Key { return []Key{K(of(r).AssessmentID, of(r).VersionNumber)} }), synced(func(r *R) string { return of(r).AssessmentID }))
+}
+
+// synced has a table's changes logged where the record's assessment is synchronised.
+func synced[R any](assessment func(*R) string) Option[R] {
+	return Synced(func(r *R) SyncedAs { return SyncedAs{Assessment: assessment(r)} })
 }
 
 func itemTable[R any](name string, of func(*R) *api.Item) *TenantTable[R] {
 	return tenantTable(name, func(r *R) (string, Key) { return of(r).OrganizationID, K(of(r).ID) },
-		Index("version", func(r *R) []Key { return []Key{K(of(r).VersionID, of(r).ControlCode)} }))
+		Index("version", func(r *R) []Key { return []Key{K(of(r).VersionID, of(r).ControlCode)} }), synced(func(r *R) string { return of(r).AssessmentID }))
 }
 
 func deref(s *string) string {

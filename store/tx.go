@@ -27,6 +27,10 @@ type Tx struct {
 	named bool
 	// touched are the tables that were written to.
 	touched map[string]bool
+	// syncing are the records to log as changed, with the fields that did; by is who changes them.
+	syncing  map[syncRef][]string
+	by       string
+	unlogged bool
 }
 
 // Context is the one the transaction was begun with.

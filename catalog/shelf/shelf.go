@@ -9,6 +9,8 @@ package shelf
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -165,6 +167,38 @@ func (s *Service) keep(ctx context.Context, e entry) (*catalog.Snapshot, error) 
 		return nil, api.Conflict("version %s was imported by somebody else meanwhile; import it again to see what it holds", e.src.Label).Because(err)
 	}
 	return snap, err
+}
+
+// Carry keeps a catalog version that came, as its snapshot's bytes, from another installation,
+// and returns its id. It takes the place of no other version.
+func (s *Service) Carry(ctx context.Context, by api.Caller, snapshot []byte) (string, error) {
+	if err := by.Require(api.SCFImport); err != nil {
+		return "", err
+	}
+	if len(snapshot) > maxSnapshot {
+		return "", api.Invalid("file", "a catalog is at most %d MiB", maxSnapshot>>20)
+	}
+	done, err := s.turn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	var id string
+	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
+		return "", err
+	}
+	came, err := catalog.Decode(snapshot, catalog.Version{ID: id, ImportedAt: s.clock()})
+	if err != nil {
+		return "", api.Invalid("file", "the catalog can't be read: %v", err)
+	}
+	// Its label and source may be here with other content, for instance read by another release.
+	sum := sha256.Sum256(snapshot)
+	variant := "carried " + hex.EncodeToString(sum[:8])
+	kept, err := s.keep(ctx, entry{src: came.Source(), over: id, fill: func(rec *store.CatalogVersion) { rec.Variant = variant }})
+	if err != nil {
+		return "", err
+	}
+	return kept.Version().ID, nil
 }
 
 func (s *Service) tell(version string) {

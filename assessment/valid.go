@@ -1,0 +1,93 @@
+package assessment
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// Items that come from elsewhere were not made by the rules here: what a form could not
+// send is refused.
+
+const (
+	maxItemText  = 20_000
+	maxItemParts = 1_000
+)
+
+func among[S ~string](field string, v S, allowed ...S) error {
+	if slices.Contains(allowed, v) {
+		return nil
+	}
+	return api.Invalid(field, "%q is not among %v", v, allowed)
+}
+
+func implementation(field string, v api.Implementation) error {
+	return among(field, v, api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed)
+}
+
+// sized bounds what an item says, and how many passages and statements it rests on.
+func sized(it *api.Item, evidence []api.Evidence, parts int, texts ...string) error {
+	for _, e := range evidence {
+		texts = append(texts, e.Quote, e.Supports, e.Filename)
+	}
+	if len(evidence) > maxItemParts || parts > maxItemParts {
+		return api.Invalid("evidence", "%s has more than %d parts", it.ControlCode, maxItemParts)
+	}
+	for _, t := range append(texts, it.ControlCode, it.ControlTitle, it.DomainCode) {
+		if len(t) > maxItemText {
+			return api.Invalid("", "%s has a text of more than %d bytes", it.ControlCode, maxItemText)
+		}
+	}
+	if it.ControlCode == "" {
+		return api.Invalid("control_code", "an item without a control")
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func validSoA(i *api.SoAItem) error {
+	var reason error
+	if !i.Applicability.In() && i.Applicability != api.Undecided && i.Rationale == "" {
+		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
+	}
+	return firstError(reason, among("applicability", i.Applicability, api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided),
+		implementation("implementation_status", i.ImplementationStatus),
+		sized(&i.Item, i.Evidence, len(i.Statements)+len(i.MissingElements), i.Rationale, i.Reason, text(i.Owner), text(i.Note)))
+}
+
+func validFinding(i *api.Finding) error {
+	return firstError(implementation("status", i.Status), among("severity", i.Severity, api.Severities...), among("source", i.Source, "analysis", manual),
+		sized(&i.Item, i.Evidence, len(i.MissingElements), i.Condition, i.Criteria, i.Cause, i.Effect, i.Recommendation, text(i.Owner), text(i.Note)))
+}
+
+func validScore(i *api.MaturityScore) error {
+	var level error
+	if i.Level < 0 || i.Level > 5 || i.TargetLevel < 0 || i.TargetLevel > 5 {
+		level = api.Invalid("level", "a level is 0 to 5")
+	}
+	return firstError(level, sized(&i.Item, i.Evidence, 0, i.Criteria, i.NextCriteria, i.Rationale, text(i.Note)))
+}
+
+func validPOAM(i *api.POAMItem) error {
+	err := firstError(among("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"), among("severity", i.Severity, api.Severities...),
+		sized(&i.Item, nil, len(i.Milestones)+len(i.AcceptanceCriteria), i.POAMCode, i.Weakness, i.CorrectiveAction, text(i.Owner), text(i.Resources), text(i.Comments)))
+	for _, m := range i.Milestones {
+		err = firstError(err, among("milestones", m.Status, "open", "in_progress", "completed", "cancelled"), sized(&i.Item, nil, len(m.Changes), m.Title))
+	}
+	return err
+}
