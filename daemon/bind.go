@@ -42,12 +42,6 @@ func bind[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
 // it returns to its Out.
 type call func(ctx context.Context, in any) (any, error)
 
-// later binds an operation whose method is still to come.
-func later[I, O any](s *Server, op api.Op[I, O], what string) {
-	s.later = append(s.later, op.ID)
-	bind(s, op, func(context.Context, api.Caller, *I) (*O, error) { return nil, api.NotInThisBuild(what) })
-}
-
 // complete is an error naming the operations that nobody bound.
 func (s *Server) complete() error {
 	var missing []string

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,32 +56,6 @@ func filled(op *api.Operation) string {
 		}
 		return "01890000-0000-7000-8000-000000000000"
 	})
-}
-
-// The operations that are still to come can only become fewer.
-func TestLaterListShrinks(t *testing.T) {
-	s := newServer(t)
-	b, err := os.ReadFile("testdata/later.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(s.Later(), "\n") + "\n"; got != string(b) {
-		t.Errorf("testdata/later.txt lists what is not in this build yet; it should now be:\n%s", got)
-	}
-	local := s.LocalHandler()
-	org := localOrganization(t, local)
-	for _, id := range s.Later() {
-		op, _ := api.OperationByID(id)
-		if op.Method != http.MethodGet {
-			continue
-		}
-		path := strings.ReplaceAll(op.Path, "{orgId}", org)
-		status, _, body := call(t, local, op.Method, parameter.ReplaceAllString(path, "01890000-0000-7000-8000-000000000000"), "", map[string]string{api.TenantHeader: org})
-		wantError(t, id, status, body, api.CodeNotFound)
-		if !strings.Contains(body["error"].(map[string]any)["message"].(string), "not in this build yet") {
-			t.Errorf("%s says %v", id, body)
-		}
-	}
 }
 
 func localOrganization(t *testing.T, local http.Handler) string {

@@ -57,10 +57,6 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 	if op.Access == api.Platform {
 		o.Extensions["x-service-platform-admin"] = true
 	}
-	if s.isLater(op) {
-		o.Extensions["x-service-later"] = true
-		o.Description = "Not in this build yet: the answer is `NOT_FOUND`.\n\n" + o.Description
-	}
 	if op.Access == api.Public {
 		o.Extensions["security"] = []any{} // huma leaves an empty list out
 	} else {
@@ -214,7 +210,7 @@ func (s *Server) codesOf(op *api.Operation) []api.ErrorCode {
 		out = append(out, api.CodeForbidden)
 	}
 	out = append(out, api.CodeRateLimit, api.CodeValidation)
-	if op.Access != api.Public || s.isLater(op) {
+	if op.Access != api.Public {
 		out = append(out, api.CodeNotFound)
 	}
 	if op.Access != api.Public && writes {
@@ -225,8 +221,6 @@ func (s *Server) codesOf(op *api.Operation) []api.ErrorCode {
 	}
 	return append(out, api.CodeInternal)
 }
-
-func (s *Server) isLater(op *api.Operation) bool { return slices.Contains(s.later, op.ID) }
 
 // gated are the operations that meet a decision only a person can make.
 var gated = []string{api.Transition.ID, api.StartLifecycle.ID, api.StartWorkflow.ID, api.ResumeWorkflow.ID, api.SignalWorkflow.ID}

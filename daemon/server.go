@@ -47,9 +47,8 @@ type Server struct {
 	origins   []string
 	proxies   []netip.Prefix
 
-	// bound are the operations with a method; later those that answer "not in this build yet".
+	// bound are the operations with a method.
 	bound map[string]bool
-	later []string
 	// described is what the types of each operation say of it, by its id.
 	described map[string]*huma.Operation
 	// document makes the OpenAPI document, once, when it is first asked for.
@@ -107,9 +106,6 @@ func (s *Server) LocalHandler() http.Handler {
 		s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
 	})
 }
-
-// Later are the ids of the operations that are still to come, in table order.
-func (s *Server) Later() []string { return s.later }
 
 type localKey struct{}
 

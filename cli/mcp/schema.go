@@ -25,7 +25,6 @@ type document struct {
 }
 
 type described struct {
-	Later      bool        `json:"x-service-later"`
 	Parameters []parameter `json:"parameters"`
 	Body       *struct {
 		Required bool `json:"required"`
@@ -80,7 +79,7 @@ const pageOf = 20
 // tool is the tool of an operation; false where this engine doesn't do it.
 func (d *document) tool(op *api.Operation) (*tool, bool, error) {
 	from, ok := d.Paths[op.Path][strings.ToLower(op.Method)]
-	if !ok || from.Later {
+	if !ok {
 		return nil, false, nil
 	}
 	t := &tool{op: op, in: map[string]string{}}

@@ -172,8 +172,7 @@ const tryIt = (path, method, op) => {
 
 const showOperation = (path, method, op) => {
   const box = make('details', { class: 'op', id: op.operationId },
-    make('summary', {}, make('span', { class: 'method ' + method }, method.toUpperCase()), make('code', {}, path), ' ', make('span', {}, op.summary),
-      op['x-service-later'] ? make('span', { class: 'later' }, ' (not in this build)') : null));
+    make('summary', {}, make('span', { class: 'method ' + method }, method.toUpperCase()), make('code', {}, path), ' ', make('span', {}, op.summary)));
   box.addEventListener('toggle', () => {
     if (!box.open || box.childElementCount > 1) return;
     const inside = make('div', { class: 'inside' }, ...paragraphs(op.description || ''));

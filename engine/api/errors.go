@@ -114,11 +114,6 @@ func NotFound(kind, id string) *Error {
 	return newError(CodeNotFound, "there is no %s %q here", kind, id)
 }
 
-// NotInThisBuild answers for an operation whose feature is still to come.
-func NotInThisBuild(what string) *Error {
-	return newError(CodeNotFound, "%s: not in this build yet", what)
-}
-
 // Forbidden is a FORBIDDEN.
 func Forbidden(format string, args ...any) *Error { return newError(CodeForbidden, format, args...) }
 
