@@ -331,16 +331,23 @@ func replica(tx *store.Tx, by api.Caller, id, name string) (store.SyncReplica, e
 	return rep, nil
 }
 
+// linked says that the assessment is synchronised, and that the caller may do, beside
+// synchronising, what the operation comes to.
+func (s *Service) linked(ctx context.Context, by api.Caller, id string, comesTo api.Permission) error {
+	err := s.DB.View(ctx, func(tx *store.Tx) error { _, err := link(tx, by.OrganizationID, id); return err })
+	if err != nil {
+		return err
+	}
+	return by.Require(comesTo)
+}
+
 // CatalogFile is the content of an assessment's catalog version.
 func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
-	if err := by.Require("scf:read"); err != nil {
+	if err := s.linked(ctx, by, in.AssessmentID, "scf:read"); err != nil {
 		return nil, err
 	}
 	var sha string
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		if _, err := link(tx, by.OrganizationID, in.AssessmentID); err != nil {
-			return err
-		}
 		a, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID)
 		if err != nil {
 			return store.Missing(err, "assessment", in.AssessmentID)
@@ -395,13 +402,10 @@ func hasFile(tx *store.Tx, org, id, sha string) (bool, error) {
 
 // Fetch is a tar of files that the assessment's documents name.
 func (s *Service) Fetch(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.File, error) {
-	if err := by.Require("document:read"); err != nil {
+	if err := s.linked(ctx, by, in.AssessmentID, "document:read"); err != nil {
 		return nil, err
 	}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		if _, err := link(tx, by.OrganizationID, in.AssessmentID); err != nil {
-			return err
-		}
 		for _, sha := range in.Body.SHA256 {
 			if have, err := hasFile(tx, by.OrganizationID, in.AssessmentID, sha); err != nil || !have {
 				return errors.Join(err, api.NotFound("file", sha))
@@ -449,10 +453,7 @@ const (
 
 // Bring keeps the files of a tar, for documents that are still to come.
 func (s *Service) Bring(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
-	if err := by.Require("document:write"); err != nil {
-		return nil, err
-	}
-	if err := s.DB.View(ctx, func(tx *store.Tx) error { _, err := link(tx, by.OrganizationID, in.AssessmentID); return err }); err != nil {
+	if err := s.linked(ctx, by, in.AssessmentID, "document:write"); err != nil {
 		return nil, err
 	}
 	out := &api.BroughtSync{}
