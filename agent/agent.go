@@ -24,6 +24,7 @@ import (
 	"github.com/scf-service/service/evidence"
 	"github.com/scf-service/service/report/desk"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // Options are what the service is made of.
@@ -35,6 +36,8 @@ type Options struct {
 	Reports     *desk.Service
 	Clock       func() time.Time
 	Logger      *slog.Logger
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *trace.Tracer
 	// Model answers analyses; nil: the rules do.
 	Model Model
 }

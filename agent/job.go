@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // job is a run at work.
@@ -36,7 +37,9 @@ func use[O any](ctx context.Context, j *job, name string, input map[string]any, 
 		return none, err
 	}
 	began := j.s.Clock()
+	_, span := trace.Start(ctx, "tool "+name, trace.Internal)
 	got, err := tool()
+	span.End(err)
 	step := api.AgentStep{Kind: "tool", Name: name, Input: kept(input), DurationMS: j.s.Clock().Sub(began).Milliseconds()}
 	if err != nil {
 		step.Output = map[string]any{"error": said(err)}

@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // ListAgents lists the nine pipeline agents, in the order of their work.
@@ -89,7 +90,7 @@ func (s *Service) start(ctx context.Context, by api.Caller, b api.StartRunBody) 
 	if err != nil {
 		return nil, err
 	}
-	return &run, s.launch(by, run, a, b)
+	return &run, s.launch(by, run, a, b, trace.Here(ctx))
 }
 
 func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.AgentRun {
@@ -102,7 +103,7 @@ func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.Ag
 }
 
 // launch has the work done in the background.
-func (s *Service) launch(by api.Caller, run api.AgentRun, a *pipeline, b api.StartRunBody) error {
+func (s *Service) launch(by api.Caller, run api.AgentRun, a *pipeline, b api.StartRunBody, after *trace.Link) error {
 	by.AgentRunID = run.ID
 	ctx, stop := context.WithTimeout(context.Background(), maxRun)
 	s.mu.Lock()
@@ -124,7 +125,8 @@ func (s *Service) launch(by api.Caller, run api.AgentRun, a *pipeline, b api.Sta
 			defer func() { <-s.turns }()
 		case <-ctx.Done():
 		}
-		s.do(ctx, by, run, a, b)
+		ctx, span := s.Tracer.Start(ctx, "agent "+a.ID, trace.Begin{Kind: trace.Internal, After: after, Attrs: []trace.Attr{{Key: "service.agent_run_id", Value: run.ID}}})
+		span.End(s.do(ctx, by, run, a, b))
 	})
 	return nil
 }
@@ -132,9 +134,8 @@ func (s *Service) launch(by api.Caller, run api.AgentRun, a *pipeline, b api.Sta
 // maxRun bounds a run's time.
 const maxRun = 30 * time.Minute
 
-// do is the run from its first step to its end.
-func (s *Service) do(ctx context.Context, by api.Caller, run api.AgentRun, a *pipeline, b api.StartRunBody) {
-	var err error
+// do is the run from its first step to its end; the error is what it failed of.
+func (s *Service) do(ctx context.Context, by api.Caller, run api.AgentRun, a *pipeline, b api.StartRunBody) (err error) {
 	j := &job{s: s, by: by, run: run.ID, assessment: b.AssessmentID, input: b.Input}
 	if err = ctx.Err(); err == nil {
 		err = s.change(ctx, by, run.ID, func(tx *store.Tx, r *api.AgentRun) error {
@@ -146,7 +147,7 @@ func (s *Service) do(ctx context.Context, by api.Caller, run api.AgentRun, a *pi
 		})
 	}
 	if errors.Is(err, errOver) {
-		return // cancelled or completed by hand before it began
+		return nil // cancelled or completed by hand before it began
 	}
 	if err == nil && a.assessment && b.AssessmentID == "" {
 		err = api.Invalid("assessment_id", "%s works on an assessment: start it again with assessment_id", a.ID)
@@ -164,6 +165,7 @@ func (s *Service) do(ctx context.Context, by api.Caller, run api.AgentRun, a *pi
 	if e := s.finish(context.WithoutCancel(ctx), by, run.ID, &j.out, err); e != nil {
 		s.Logger.Error("an agent run's end could not be kept", "run", run.ID, "error", e)
 	}
+	return err
 }
 
 var errOver = errors.New("the run is over")

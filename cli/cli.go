@@ -66,6 +66,9 @@ type Options struct {
 	Terminal func(ctx context.Context, o TerminalOptions) error
 	// Running asks who has a data folder open (empty: the usual one); nil where nobody.
 	Running func(ctx context.Context, data string) (*Process, error)
+	// SetLogLevel changes the log level of the daemon on a data folder, and tells of it as it
+	// is then; nil where nobody is there.
+	SetLogLevel func(ctx context.Context, data, level string) (*Process, error)
 	// EvalRetrieval measures the search on a benchmark folder; nil where the build can't.
 	EvalRetrieval func(ctx context.Context, o RetrievalOptions) (*RetrievalReport, error)
 	// EvalJudgement measures the rules on labelled documents; nil where the build can't.

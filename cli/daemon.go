@@ -35,7 +35,10 @@ type ServeOptions struct {
 	WebOrigins      []string
 	TrustedProxies  []netip.Prefix
 	// RateLimits replace the contract's, by category; 0 is no limit.
-	RateLimits      map[api.RateCategory]int
+	RateLimits map[api.RateCategory]int
+	// TraceEndpoint is a collector of traces by OTLP over HTTP; empty: OpenTelemetry's own
+	// variables say.
+	TraceEndpoint   string
 	LogJSON         bool
 	LogLevel        slog.Level
 	ShutdownTimeout time.Duration
@@ -55,6 +58,8 @@ type Process struct {
 	Data      string    `json:"data"`
 	Listen    []string  `json:"listen"`
 	StartedAt time.Time `json:"started_at"`
+	// LogLevel is a daemon's; empty in a command.
+	LogLevel string `json:"log_level"`
 }
 
 // Serving is what a daemon tells once it answers.
@@ -82,6 +87,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"trusted-proxy", "network of a proxy whose X-Forwarded-* headers count, as 10.0.0.0/8; repeat for several", ""},
 	{"rate-limit", "requests a credential may make per minute, CATEGORY=N, 0 for no limit; repeat for several", ""},
 	{"metrics-listen", "address that serves /metrics to anybody who can reach it", ""},
+	{"trace-endpoint", "collector of traces, OTLP over HTTP: http://127.0.0.1:4318; OpenTelemetry's OTEL_ variables count too", ""},
 	{"log-format", "text or json", "text"},
 	{"log-level", "debug, info, warn or error", "info"},
 	{"shutdown-timeout", "how long requests may take to end when it stops", defaultShutdownTimeout.String()},
@@ -124,7 +130,7 @@ Rate limits are of the categories ` + categories() + `.`,
 			f.String(s.key, "", withDefault(s.usage, s.byDefault))
 		}
 	}
-	cmd.AddCommand(a.daemonInit(), a.daemonStatus())
+	cmd.AddCommand(a.daemonInit(), a.daemonStatus(), a.daemonTop(), a.daemonLogLevel())
 	return cmd
 }
 
@@ -167,7 +173,7 @@ func (a *app) serveOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		}
 		return ""
 	}
-	o = ServeOptions{Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSetting(cmd, "listen"), MetricsListen: one("metrics-listen"),
+	o = ServeOptions{Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSetting(cmd, "listen"), MetricsListen: one("metrics-listen"), TraceEndpoint: one("trace-endpoint"),
 		TLSCert: one("tls-cert"), TLSKey: one("tls-key"), PublicURL: strings.TrimSuffix(one("public-url"), "/"),
 		WebOrigins: a.daemonSetting(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout}
 	for _, l := range o.Listen {
@@ -187,6 +193,9 @@ func (a *app) serveOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 			return o, usage("%q is no web address; write it as https://grc.acme.example", address)
 		}
+	}
+	if u, err := url.Parse(o.TraceEndpoint); o.TraceEndpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
+		return o, usage("--trace-endpoint is no address of a collector; write it as http://127.0.0.1:4318, and give what it wants to be shown in OTEL_EXPORTER_OTLP_HEADERS")
 	}
 	for _, network := range a.daemonSetting(cmd, "trusted-proxy") {
 		p, err := parseNetwork(network)

@@ -29,6 +29,8 @@ type daemonStatus struct {
 	hint string // what to do where it does not run
 }
 
+var errNoDaemon = errors.New("no daemon runs on this data folder")
+
 // statusWithin bounds the wait for a daemon that does not answer.
 const statusWithin = 10 * time.Second
 
@@ -120,6 +122,7 @@ func statusPage(p *print.Page, s *daemonStatus) {
 		add("since", moment(s.Process.StartedAt))
 		add("version", s.Process.Version)
 		add("data", s.Process.Data)
+		add("log level", s.Process.LogLevel)
 	} else {
 		add("server", s.Server)
 		if s.Health != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/trace"
 )
 
 // exchange is what is known of a request on its way through the chain.
@@ -26,6 +27,8 @@ type exchange struct {
 	op      *api.Operation // nil until the path is known
 	by      api.Caller
 	body    []byte // of JSON, when it has come
+	began   time.Time
+	span    *trace.Span // nil until it is admitted
 }
 
 type exchangeKey struct{}
@@ -72,7 +75,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		began := s.clock()
 		x := of(r.Context())
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		x.w, x.r = ww, r
+		x.w, x.r, x.began = ww, r, began
 		s.metrics.inFlight.Inc()
 		defer func() {
 			s.metrics.inFlight.Dec()
@@ -91,6 +94,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 				status = statusGone
 			}
 			s.metrics.done(x.op, status, took)
+			s.endSpan(x, status)
 			s.log.Log(r.Context(), worth(x.op), "request", "trace_id", x.traceID, "method", r.Method, "path", r.URL.Path[:min(len(r.URL.Path), maxPath)], "operation", operationID(x.op),
 				"status", status, "bytes", ww.BytesWritten(), "ms", float64(took)/float64(time.Millisecond), "address", x.by.Address, "actor", x.by.Actor.ID)
 		}()
@@ -185,6 +189,7 @@ func (s *Server) mount(op *api.Operation, serve http.HandlerFunc) {
 			s.writeError(w, r, s.explain(r.Context(), op, err))
 			return
 		}
+		r = s.beginSpan(r, op)
 		if op.Form == api.Upload { // its body is a stream: see bindUpload
 			serve(w, r)
 			return

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/trace"
 )
 
 // Options are what a server is made of.
@@ -30,6 +31,8 @@ type Options struct {
 	Proxies []netip.Prefix
 	// RateLimits replace the contract's, by category; 0 is no limit.
 	RateLimits map[api.RateCategory]int
+	// Tracer tells where requests take their time; nil: nothing is traced.
+	Tracer *trace.Tracer
 }
 
 // Server answers the operations of the contract.
@@ -42,6 +45,7 @@ type Server struct {
 	schemas huma.Registry
 	limits  *limiter
 	metrics *metrics
+	tracer  *trace.Tracer
 
 	publicURL string
 	origins   []string
@@ -61,7 +65,7 @@ func New(o Options) (*Server, error) {
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
 		mux: chi.NewMux(), bound: map[string]bool{}, described: map[string]*huma.Operation{},
 		schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer), limits: newLimiter(o.Clock, o.RateLimits),
-		metrics: newMetrics(o.Engine), publicURL: o.PublicURL, proxies: o.Proxies,
+		metrics: newMetrics(o.Engine), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
 	}
 	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {
 		if address == "" {

@@ -35,6 +35,7 @@ import (
 	"github.com/scf-service/service/report/desk"
 	"github.com/scf-service/service/store"
 	syncing "github.com/scf-service/service/sync"
+	"github.com/scf-service/service/trace"
 	"github.com/scf-service/service/workflow"
 )
 
@@ -68,6 +69,8 @@ type Options struct {
 	MailRoots  *x509.CertPool
 	// PublicURL is where people reach the service, for links in mails; empty: they have none.
 	PublicURL string
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *trace.Tracer
 	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -135,7 +138,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	var err error
-	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Outside: o.Embedder, Categorize: analyst.Category,
+	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, Outside: o.Embedder, Categorize: analyst.Category,
 		// Deliverables are above evidence: what becomes of their lines comes in from here.
 		Changed: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
 			return e.Assessments.EvidenceChanged(tx, by, assessment, filename, passages)
@@ -149,19 +152,19 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Sync = syncing.New(syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
 	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
-	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Every: e.every})
+	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Tracer: o.Tracer, Every: e.every})
 	reach := guard.Guard{Allowed: o.Networks}
-	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Every: e.every, Agent: "service/" + o.Version})
-	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
-	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
-		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Every: e.every})
+	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version})
+	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
+	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Own: ownMail{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
+		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Tracer: o.Tracer, Every: e.every})
 	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, Every: e.every})
 	var mind agent.Model
 	if o.Model != nil {
 		e.model = &metered{Model: o.Model, clock: o.Clock}
 		mind = e.model
 	}
-	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: mind})
+	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: mind, Tracer: o.Tracer})
 	return e, nil
 }
 

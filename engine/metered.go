@@ -7,6 +7,7 @@ import (
 
 	"github.com/scf-service/service/agent"
 	"github.com/scf-service/service/model"
+	"github.com/scf-service/service/trace"
 )
 
 // metered is a model whose calls are counted.
@@ -28,7 +29,10 @@ type calls struct {
 // Chat asks the model.
 func (m *metered) Chat(ctx context.Context, r model.Request) (model.Answer, error) {
 	began := m.clock()
+	ctx, span := trace.Start(ctx, "chat "+m.Name(), trace.Client, trace.Attr{Key: "gen_ai.operation.name", Value: "chat"}, trace.Attr{Key: "gen_ai.request.model", Value: m.Name()})
 	a, err := m.Model.Chat(ctx, r)
+	span.Set(trace.Attr{Key: "gen_ai.usage.input_tokens", Value: a.Prompt}, trace.Attr{Key: "gen_ai.usage.output_tokens", Value: a.Completion})
+	span.End(err)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls.asked++

@@ -18,6 +18,7 @@ import (
 	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // Options are what the service is made of.
@@ -33,6 +34,8 @@ type Options struct {
 	Build string
 	// OCR recognises the text of pictures; nil: they can't be read.
 	OCR parse.OCR
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *trace.Tracer
 	// Workers is how many documents are read at once; 2 where zero.
 	Workers int
 	// Outside embeds with a model elsewhere, beside the built-in embedder; nil: none is chosen.
@@ -51,6 +54,7 @@ type Service struct {
 	db         *store.DB
 	catalog    *shelf.Service
 	log        *slog.Logger
+	tracer     *trace.Tracer
 	clock      func() time.Time
 	reader     *parse.Reader
 	categorize func(filename, title, text string) string
@@ -74,7 +78,7 @@ func New(o Options) (*Service, error) {
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, clock: o.Clock, reader: reader, categorize: o.Categorize, changed: o.Changed, workers: o.Workers,
+	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, tracer: o.Tracer, clock: o.Clock, reader: reader, categorize: o.Categorize, changed: o.Changed, workers: o.Workers,
 		outside: newOutside(o.Outside, o.OutsideRetry)}
 	s.indexes.of = map[string]*assessmentIndex{}
 	if o.CacheDir != "" && o.Build != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/evidence/search"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // reader is the actor of what happens in the background.
@@ -29,7 +30,9 @@ func (s *Service) work(ctx context.Context) {
 		if !ok {
 			return
 		}
-		err := s.take(ctx, j)
+		traced, span := s.tracer.Start(ctx, "read document", trace.Begin{Kind: trace.Internal, Attrs: []trace.Attr{{Key: "service.document_id", Value: j.document}}})
+		err := s.take(traced, j)
+		span.End(err)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("a document could not be taken in", "document_id", j.document, "error", err) // who waits for it is told
 		}
@@ -101,7 +104,9 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	parsed, err := s.parse(ctx, &doc)
+	parsing, span := trace.Start(ctx, "parse", trace.Internal, trace.Attr{Key: "service.document_bytes", Value: int(doc.SizeBytes)})
+	parsed, err := s.parse(parsing, &doc)
+	span.End(err)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -123,7 +128,9 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	for i, c := range chunks {
 		texts[i] = c.Text // its headings stand in it
 	}
-	vectors, err := embedder.Embed(ctx, texts)
+	embedding, span := trace.Start(ctx, "embed", trace.Internal, trace.Attr{Key: "service.passages", Value: len(texts)})
+	vectors, err := embedder.Embed(embedding, texts)
+	span.End(err)
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", doc.Filename, err)
 	}

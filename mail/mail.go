@@ -24,6 +24,7 @@ import (
 
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // Options are what the service is made of.
@@ -31,8 +32,10 @@ type Options struct {
 	DB     *store.DB
 	Clock  func() time.Time
 	Logger *slog.Logger
-	// Server takes the mails; nil: there is none.
+	// Server takes the mails of organizations that have none of their own; nil: there is none.
 	Server *Server
+	// Own are the mail servers of organizations; nil: they have none.
+	Own ownServers
 	// Roots are whom the server's certificate is believed from; nil: whom the system believes.
 	Roots *x509.CertPool
 	// Seal and Open keep what mails say secret in the database.
@@ -44,6 +47,8 @@ type Options struct {
 	Delegates func(*store.Tx, *api.Approval) ([]api.Delegate, error)
 	// Overdue are the lines of an organization's digest.
 	Overdue func(tx *store.Tx, org string, today api.Date) ([]string, error)
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *trace.Tracer
 	// Patience is how long Close waits for the mail server; 3 seconds where 0.
 	Patience time.Duration
 	// Every gives a tick in each such time until stop is called.
@@ -53,11 +58,12 @@ type Options struct {
 // Service answers the operations on mail and sends what is queued.
 type Service struct {
 	Options
-	// trouble is what was wrong with the mail server when it was asked last.
+	// trouble is what was wrong with the operator's mail server when it was asked last.
 	trouble atomic.Pointer[string]
 	stop    context.CancelFunc
 	closing chan struct{}
 	working sync.WaitGroup
+	lanes   lanes
 }
 
 // New makes the service; Start begins to send.
@@ -66,7 +72,9 @@ func New(o Options) *Service {
 	if o.Patience == 0 {
 		o.Patience = 3 * time.Second
 	}
-	return &Service{Options: o}
+	s := &Service{Options: o}
+	s.lanes.init()
+	return s
 }
 
 // lookEvery is the time between looks for what is due; what is new is seen at once.
@@ -74,9 +82,6 @@ const lookEvery = 5 * time.Second
 
 // Start begins to send, also what an earlier process left. Close ends it.
 func (s *Service) Start(ctx context.Context) {
-	if s.Server == nil {
-		return
-	}
 	ctx, s.stop = context.WithCancel(ctx)
 	s.closing = make(chan struct{})
 	ticks, stopTicks := s.Every(lookEvery)
@@ -84,10 +89,11 @@ func (s *Service) Start(ctx context.Context) {
 		defer stopTicks()
 		for last := false; ; {
 			changed := s.DB.Changed()
-			if err := s.Round(ctx); err != nil && ctx.Err() == nil {
+			if err := s.round(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("mails can't be sent", "error", err)
 			}
 			if last {
+				s.lanes.wait()
 				return
 			}
 			select {
@@ -115,8 +121,14 @@ func (s *Service) Close() {
 
 // Round makes mails of what happened and of what is overdue, and sends what is due.
 func (s *Service) Round(ctx context.Context) error {
-	if s.Server == nil {
-		return nil
+	defer s.lanes.wait()
+	return s.round(ctx)
+}
+
+// round does not wait for the servers of organizations.
+func (s *Service) round(ctx context.Context) error {
+	if any, err := s.anyServer(ctx); err != nil || !any {
+		return err
 	}
 	for {
 		more, err := s.spread(ctx)
@@ -135,7 +147,7 @@ func (s *Service) Round(ctx context.Context) error {
 
 // noServer says what to do where there is no mail server.
 func noServer() error {
-	return api.Conflict("there is no mail server: the operator sets SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD where the service runs")
+	return api.Conflict("there is no mail server: give the organization one with `service integration create smtp`, or the operator sets SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD where the service runs")
 }
 
 // parseAddress takes an address that can stand in a header and in a command of SMTP.

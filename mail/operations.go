@@ -31,11 +31,13 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 	} else if err := checkLetter(l, in.Body.Variables); err != nil {
 		return nil, err
 	}
-	if s.Server == nil {
-		return nil, noServer()
-	}
 	var e *store.Email
 	err = s.DB.Update(ctx, func(tx *store.Tx) (err error) {
+		if can, err := s.can(tx, by.OrganizationID); err != nil {
+			return err
+		} else if !can {
+			return noServer()
+		}
 		if m.Kind != "" {
 			if l, err = s.write(tx, by.OrganizationID, k, m.Values); err != nil {
 				return err

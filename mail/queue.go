@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 const (
@@ -36,8 +39,11 @@ type Mail struct {
 // Queue puts a mail into the queue, with the change that it is about; false where there is
 // no mail server, or it is there already.
 func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
-	if s.Server == nil || len(m.To) == 0 {
+	if len(m.To) == 0 {
 		return false, nil
+	}
+	if can, err := s.can(tx, org); err != nil || !can {
+		return false, err
 	}
 	if m.Once != "" {
 		if _, err := store.Emails.By("once").Get(tx, org, m.Once); !errors.Is(err, store.ErrNotFound) {
@@ -113,26 +119,34 @@ func (s *Service) queue(tx *store.Tx, org string, m Mail, l *letter) (*store.Ema
 	return e, store.Emails.Insert(tx, org, e)
 }
 
-// sendDue sends what is due, organization by organization, and forgets what is old.
+// sendDue sends what is due: what goes by the operator's server at once, organization by
+// organization, what goes by their own servers beside it. It forgets what is old.
 func (s *Service) sendDue(ctx context.Context) error {
 	var due []store.Email
+	theirs := map[string][]store.Email{}
 	now := s.Clock()
 	old := false
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		due, old = nil, false
+		clear(theirs)
 		for o, err := range store.Organizations.Scan(tx) {
 			if err != nil {
 				return err
 			}
-			n := 0
-			for e, err := range store.Emails.By("queued").Scan(tx, o.ID) {
-				if err != nil {
+			some, err := dueOf(tx, o.ID, now)
+			if err != nil {
+				return err
+			}
+			own := false
+			if len(some) > 0 && s.Own != nil {
+				if own, err = s.Own.Has(tx, o.ID); err != nil {
 					return err
 				}
-				if n++; e.NextAttemptAt.After(now) || n > ofARound {
-					break
-				}
-				due = append(due, e)
+			}
+			if own {
+				theirs[o.ID] = some
+			} else {
+				due = append(due, some...)
 			}
 			for e, err := range store.Emails.Scan(tx, o.ID) { // the oldest comes first
 				if err != nil {
@@ -152,12 +166,40 @@ func (s *Service) sendDue(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, org := range slices.Sorted(maps.Keys(theirs)) {
+		s.lanes.run(org, func() {
+			if err := s.deliverAll(ctx, theirs[org]); err != nil && ctx.Err() == nil {
+				s.Logger.Warn("mails of an organization can't be sent", "organization", org, "error", err)
+			}
+		})
+	}
+	if err := s.deliverAll(ctx, due); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// dueOf are the mails of an organization that are due, as many as go in a round.
+func dueOf(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
+	for e, err := range store.Emails.By("queued").Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if e.NextAttemptAt.After(now) || len(due) == ofARound {
+			break
+		}
+		due = append(due, e)
+	}
+	return due, nil
+}
+
+func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
 	for i := range due {
 		if err := s.deliver(ctx, &due[i]); err != nil {
 			return err
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // forget deletes mails that left long ago.
@@ -186,23 +228,47 @@ func (s *Service) forget(ctx context.Context, now time.Time) error {
 
 // deliver hands a mail over to those who have not got it and notes what came of it. The
 // error is one of ours, not the mail server's.
-func (s *Service) deliver(ctx context.Context, e *store.Email) error {
+func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	messages, index, err := s.messages(e)
 	if err != nil {
 		s.Logger.Warn("a mail can't be opened any more", "email", e.ID, "error", err)
 		return s.note(ctx, e, index, nil, err, true)
 	}
-	outcomes, failed := s.send(ctx, s.Server, messages)
+	ctx, span := s.Tracer.Start(ctx, "send mail", trace.Begin{Kind: trace.Client, Attrs: []trace.Attr{{Key: "service.email_id", Value: e.ID}, {Key: "service.recipients", Value: len(index)}}})
+	defer func() { span.End(err) }()
+	var outcomes []outcome
+	by, theirs, failed := s.route(ctx, e.OrganizationID)
+	if failed == nil {
+		outcomes, failed = s.send(ctx, by, messages)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err() // broken off: what was handed over by now is sent once more, with the same Message-ID
+	}
+	if failed != nil {
+		span.Fail("unreachable")
+	}
+	if err := s.noteServer(ctx, e.OrganizationID, by, theirs, failed); err != nil {
+		return err
+	}
+	return s.note(ctx, e, index, outcomes, failed, false)
+}
+
+// noteServer notes how a mail server stands: an organization's where its people see it, the
+// operator's in health and log.
+func (s *Service) noteServer(ctx context.Context, org string, by *Route, theirs bool, failed error) error {
+	switch {
+	case theirs && by != nil:
+		return s.Own.Noted(ctx, by, org, failed)
+	case theirs || by == nil:
+		return nil // the mail's own error says it
 	}
 	s.trouble.Store(nil)
 	if failed != nil {
 		said := failed.Error()
 		s.trouble.Store(&said)
-		s.Logger.Warn("the mail server can't be reached", "server", s.Server.String(), "error", failed)
+		s.Logger.Warn("the mail server can't be reached", "server", by.Server.String(), "error", failed)
 	}
-	return s.note(ctx, e, index, outcomes, failed, false)
+	return nil
 }
 
 // messages are those still to be handed over, and which recipients they are for.

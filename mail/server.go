@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -132,10 +133,11 @@ var errBrokenOff = errors.New("the mail server did not answer in time, or said t
 
 // send hands mails to the server over one connection. An error says that there was no
 // connection to hand them over; the outcomes are those of the messages.
-func (s *Service) send(ctx context.Context, to *Server, messages []message) (outcomes []outcome, err error) {
+func (s *Service) send(ctx context.Context, by *Route, messages []message) (outcomes []outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
-	raw, err := s.dial(ctx, to)
+	to := by.Server
+	raw, err := dial(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -143,12 +145,12 @@ func (s *Service) send(ctx context.Context, to *Server, messages []message) (out
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	defer raw.Close()
-	client, open, err := s.greet(ctx, to, raw)
+	client, open, err := greet(ctx, by, raw)
 	if err != nil {
-		return nil, reason(ctx, err)
+		return nil, to.reason(ctx, err)
 	}
 	for i, m := range messages {
-		msg, err := s.compose(to, &m)
+		msg, err := compose(to, &m)
 		if err != nil {
 			outcomes = append(outcomes, outcome{err: err, lasting: true})
 			continue
@@ -158,7 +160,7 @@ func (s *Service) send(ctx context.Context, to *Server, messages []message) (out
 			outcomes = append(outcomes, outcome{})
 			continue
 		}
-		o := outcome{err: reason(ctx, err)}
+		o := outcome{err: to.reason(ctx, err)}
 		var refused *gomail.SendError
 		if errors.As(err, &refused) && refused.ErrorCode() >= 500 {
 			o.lasting, o.bounced = true, refused.Reason == gomail.ErrSMTPRcptTo
@@ -175,18 +177,23 @@ func (s *Service) send(ctx context.Context, to *Server, messages []message) (out
 	return outcomes, nil
 }
 
-func (s *Service) dial(ctx context.Context, to *Server) (net.Conn, error) {
-	dialer := &net.Dialer{Timeout: stepWithin}
-	raw, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(to.Host, strconv.Itoa(to.Port)))
+func dial(ctx context.Context, by *Route) (net.Conn, error) {
+	to := by.Server
+	connect := by.Dial
+	if connect == nil {
+		connect = (&net.Dialer{Timeout: stepWithin}).DialContext
+	}
+	raw, err := connect(ctx, "tcp", net.JoinHostPort(to.Host, strconv.Itoa(to.Port)))
 	if err != nil {
-		return nil, reason(ctx, err)
+		return nil, to.reason(ctx, err)
 	}
 	return &brief{Conn: raw, left: mostAnswer}, nil
 }
 
 // greet opens a session on a connection: TLS, and who we are.
-func (s *Service) greet(ctx context.Context, to *Server, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
-	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: s.Roots}
+func greet(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
+	to := by.Server
+	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: by.Roots}
 	conn := raw
 	if to.Security == TLS {
 		c := tls.Client(raw, security)
@@ -199,7 +206,7 @@ func (s *Service) greet(ctx context.Context, to *Server, raw net.Conn) (*gomail.
 	}
 	options := []gomail.Option{
 		gomail.WithPort(to.Port), gomail.WithTimeout(stepWithin), gomail.WithTLSConfig(security), gomail.WithTLSPolicy(gomail.NoTLS),
-		gomail.WithHELO(s.helo(to)), gomail.WithoutNoop(),
+		gomail.WithHELO(to.helo()), gomail.WithoutNoop(),
 		gomail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 	}
 	if to.Security == STARTTLS {
@@ -217,14 +224,14 @@ func (s *Service) greet(ctx context.Context, to *Server, raw net.Conn) (*gomail.
 }
 
 // helo is the name we go by: that of the sender's domain, which says nothing of the machine.
-func (s *Service) helo(to *Server) string {
+func (to *Server) helo() string {
 	if _, domain, ok := strings.Cut(to.From.Address, "@"); ok {
 		return domain
 	}
 	return "localhost"
 }
 
-func (s *Service) compose(from *Server, m *message) (*gomail.Msg, error) {
+func compose(from *Server, m *message) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(&from.From)
 	if err := msg.To(m.to); err != nil {
@@ -232,7 +239,7 @@ func (s *Service) compose(from *Server, m *message) (*gomail.Msg, error) {
 	}
 	msg.Subject(m.letter.Subject)
 	msg.SetDateWithValue(m.at)
-	msg.SetMessageIDWithValue(m.id + "@" + s.helo(from))
+	msg.SetMessageIDWithValue(m.id + "@" + from.helo())
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	if m.unsubscribe != "" {
 		msg.SetGenHeader("List-Unsubscribe", "<"+m.unsubscribe+">")
@@ -245,8 +252,9 @@ func (s *Service) compose(from *Server, m *message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// reason is an error without what a server could have put into it to mislead, and short.
-func reason(ctx context.Context, err error) error {
+// reason is an error without what a server could have put into it to mislead, without our
+// password, which a server may say back, and short.
+func (s *Server) reason(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errSaidTooMuch) {
 		return errBrokenOff
 	}
@@ -260,6 +268,11 @@ func reason(ctx context.Context, err error) error {
 	text := oneLine(err.Error())
 	if i := strings.Index(text, ", affected recipient(s)"); i > 0 {
 		text = text[:i]
+	}
+	if s.Password != "" {
+		for _, secret := range []string{s.Password, base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password)), base64.StdEncoding.EncodeToString([]byte(s.Password))} {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
 	}
 	return errors.New(text)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/scf-service/service/trace"
 )
 
 // bounded lets no more than so many bytes of an answer through.
@@ -13,6 +15,9 @@ type bounded struct {
 }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	// The model's server is the operator's choice: it may know which trace it works for.
+	r = r.Clone(r.Context())
+	trace.Inject(r.Context(), r.Header)
 	resp, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAway, err)

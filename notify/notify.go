@@ -24,6 +24,7 @@ import (
 	"github.com/scf-service/service/notify/guard"
 	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // Options are what the service is made of.
@@ -39,6 +40,8 @@ type Options struct {
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 	// Agent names the program in requests: "service/0.1.0".
 	Agent string
+	// Tracer tells where deliveries take their time; nil: nothing is traced.
+	Tracer *trace.Tracer
 	// Others are told of events beside webhooks.
 	Others []delivery.Kind
 }
@@ -56,7 +59,7 @@ var limits = guard.Limits{Whole: 15 * time.Second, Header: 10 * time.Second, Ans
 // New makes the service; Start begins to send.
 func New(o Options) *Service {
 	s := &Service{Options: o, client: o.Guard.Client(limits)}
-	s.Loop = delivery.NewLoop(delivery.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Every: o.Every, Kinds: append([]delivery.Kind{webhooks{s}}, o.Others...)})
+	s.Loop = delivery.NewLoop(delivery.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Every: o.Every, Tracer: o.Tracer, Kinds: append([]delivery.Kind{webhooks{s}}, o.Others...)})
 	return s
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/scf-service/service/trace"
 )
 
 // Event tells what a transaction did, to whoever acts on it afterwards.
@@ -15,6 +17,8 @@ type Event struct {
 	OrganizationID string          `json:"organization_id,omitempty"` // empty: of no organization
 	Time           time.Time       `json:"time"`                      // given by Append where zero
 	Payload        json.RawMessage `json:"payload,omitempty"`
+	// Trace is where in a trace it happened, as a traceparent; empty where nothing is traced.
+	Trace string `json:"trace,omitempty"` // given by Append
 }
 
 // Outbox holds events from the transaction that made them until every consumer
@@ -51,6 +55,7 @@ func (outbox) Append(tx *Tx, e Event) (Event, error) {
 	if e.Time.IsZero() {
 		e.Time = tx.Now()
 	}
+	e.Trace = trace.Here(tx.Context()).String()
 	return e, outboxEvents.Insert(tx, &e)
 }
 

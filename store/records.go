@@ -100,6 +100,8 @@ type Delivery struct {
 	// Tries counts attempts since it was last asked for; Once: it is tried once.
 	Tries int  `json:"tries,omitempty"`
 	Once  bool `json:"once,omitempty"`
+	// Trace is where the event happened; see Event.
+	Trace string `json:"trace,omitempty"`
 }
 
 // Email is a mail in the queue, with what it says: sealed, since it may hold a link that
@@ -325,4 +327,6 @@ type Starter struct {
 	UserID  string `json:"user_id"`
 	KeyID   string `json:"key_id,omitempty"`
 	TraceID string `json:"trace_id,omitempty"`
+	// Trace is where in a trace it was started; see Event.
+	Trace string `json:"trace,omitempty"`
 }

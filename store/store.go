@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
 	"github.com/scf-service/service/store/kv"
+	"github.com/scf-service/service/trace"
 )
 
 // Driver is what keeps the tables' bytes; see package kv.
@@ -189,6 +190,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var after []func()
 	var touched map[string]bool
+	ctx, span := trace.Start(ctx, "store.update", trace.Internal)
 	err := db.driver.Update(ctx, func(k kv.KV) error {
 		tx := db.begin(ctx, k, true)
 		tx.touched = map[string]bool{}
@@ -203,6 +205,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		after, touched = tx.after, tx.touched
 		return err
 	})
+	span.End(err)
 	db.changes.note(touched) // also after an error: how far a commit came is not always known
 	if len(touched) > 0 {
 		defer db.written.tell()

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/assessment"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 const (
@@ -51,6 +52,13 @@ func waitForInput(format string, args ...any) error {
 func (s *Service) work(ctx context.Context, cancel context.CancelFunc, org, id string) {
 	run, err := s.take(ctx, org, id)
 	if err == nil {
+		var span *trace.Span
+		ctx, span = s.tracer.Start(ctx, "workflow "+run.WorkflowType, trace.Begin{Kind: trace.Internal, After: trace.Parse(run.Starter.Trace),
+			Attrs: []trace.Attr{{Key: "service.workflow_run_id", Value: run.ID}}})
+		defer func() {
+			span.Set(trace.Attr{Key: "service.workflow_status", Value: string(run.Status)})
+			span.End(err)
+		}()
 		s.working.Go(func() { s.renew(ctx, cancel, org, id) })
 		for err == nil && run.Status.Live() && run.Holder == s.me {
 			err = s.step(ctx, &run)
@@ -120,6 +128,14 @@ func at(run *store.WorkflowRun, name string) *api.WorkflowStep {
 
 // attempt does a step; a fault of ours in it is its failure, and leaves the other runs.
 func (s *Service) attempt(ctx context.Context, st *step, by api.Caller, run *store.WorkflowRun) (err error) {
+	ctx, span := trace.Start(ctx, "step "+st.name, trace.Internal)
+	defer func() {
+		if w := (*waiting)(nil); errors.As(err, &w) || errors.Is(err, errAgain) {
+			span.End(nil) // to wait for people is no failure
+			return
+		}
+		span.End(err)
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("a workflow step panicked", "workflow_run_id", run.ID, "step", st.name, "panic", p, "stack", string(debug.Stack()))

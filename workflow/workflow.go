@@ -30,6 +30,7 @@ import (
 	"github.com/scf-service/service/evidence"
 	"github.com/scf-service/service/report/desk"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // Options are what the service is made of.
@@ -39,6 +40,8 @@ type Options struct {
 	Evidence    *evidence.Service
 	Reports     *desk.Service
 	Logger      *slog.Logger
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *trace.Tracer
 	// Every gives a tick in each such time until stop is called.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 	// Workers is how many runs go on at once; 2 where zero.
@@ -52,6 +55,7 @@ type Service struct {
 	evidence    *evidence.Service
 	reports     *desk.Service
 	log         *slog.Logger
+	tracer      *trace.Tracer
 	every       func(time.Duration) (<-chan time.Time, func())
 
 	// me is this process among those that share the database.
@@ -74,7 +78,7 @@ func New(o Options) *Service {
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	return &Service{db: o.DB, assessments: o.Assessments, evidence: o.Evidence, reports: o.Reports, log: o.Logger, every: o.Every,
+	return &Service{db: o.DB, assessments: o.Assessments, evidence: o.Evidence, reports: o.Reports, log: o.Logger, tracer: o.Tracer, every: o.Every,
 		workers: make(chan struct{}, o.Workers), active: map[string]context.CancelFunc{}, watching: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
 }
 
@@ -101,7 +105,7 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 			return err
 		}
 		now := tx.Now()
-		run = store.WorkflowRun{Starter: store.Starter{UserID: by.UserID, TraceID: by.TraceID}, WorkflowRun: api.WorkflowRun{
+		run = store.WorkflowRun{Starter: store.Starter{UserID: by.UserID, TraceID: by.TraceID, Trace: trace.Here(ctx).String()}, WorkflowRun: api.WorkflowRun{
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now}, OrganizationID: by.OrganizationID},
 			AssessmentID: a.ID, WorkflowType: in.Body.WorkflowType, Status: api.RunPending, StartedBy: by.Actor, Revision: 1}}
 		if by.Actor.Type == api.ActorAPIKey {
@@ -305,7 +309,7 @@ func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInp
 		}
 		run.Failures = 0
 		// Who resumes a run vouches for it from here on.
-		run.Starter = store.Starter{UserID: by.UserID, TraceID: by.TraceID}
+		run.Starter = store.Starter{UserID: by.UserID, TraceID: by.TraceID, Trace: trace.Here(ctx).String()}
 		if by.Actor.Type == api.ActorAPIKey {
 			run.Starter.KeyID = by.Actor.ID
 		}

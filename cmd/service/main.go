@@ -41,6 +41,7 @@ func run() int {
 		Serve:         serve,
 		Terminal:      terminal(),
 		Running:       whoHas,
+		SetLogLevel:   setLogLevel,
 		EvalRetrieval: evalRetrieval,
 		EvalAnalyses:  evalAnalyses,
 		UseModel:      useModel,

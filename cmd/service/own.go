@@ -35,6 +35,9 @@ type own struct {
 
 	// process is what others are told of this one.
 	process atomic.Pointer[cli.Process]
+	// level is the log level of a daemon, which can be changed; nil in a command.
+	level atomic.Pointer[slog.LevelVar]
+	log   *slog.Logger
 }
 
 // openOwn opens the store, starts the engine on it, and serves it on the socket
@@ -68,11 +71,11 @@ func openOwn(ctx context.Context, dir, socket string, log *slog.Logger, elsewher
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, Box: seal.New(&secretKeys{dir: dir, env: os.Getenv, ring: contexts.SystemRing(os.Getenv)}), Networks: networks, MailServer: server, PublicURL: cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")), ReportFont: reportFont, Model: mind, LocalName: name, LocalEmail: email})
+	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, Box: seal.New(&secretKeys{dir: dir, env: os.Getenv, ring: contexts.SystemRing(os.Getenv)}), Networks: networks, MailServer: server, PublicURL: cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")), ReportFont: reportFont, Model: mind, Tracer: web.Tracer, LocalName: name, LocalEmail: email})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	o := &own{db: db, engine: eng}
+	o := &own{db: db, engine: eng, log: log}
 	o.process.Store(&cli.Process{PID: os.Getpid(), Version: programVersion(), Data: dir, Listen: []string{}, StartedAt: time.Now().UTC()})
 	web.Engine, web.Logger, web.Clock, web.NewID = eng, log, time.Now, newID
 	o.server, err = daemon.New(web)

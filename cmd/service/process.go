@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -16,9 +17,12 @@ import (
 	"github.com/scf-service/service/engine/client"
 )
 
-// processPath is answered on the data folder's socket only, and is no part of the
-// contract: it is about this process, not about the service.
-const processPath = "/process"
+// These paths are answered on the data folder's socket only, and are no part of the
+// contract: they are about this process, not about the service.
+const (
+	processPath = "/process"
+	levelPath   = "/process/log-level"
+)
 
 // profiles are what goes on in the process. They are on the folder's socket alone, which
 // only its user reaches.
@@ -39,13 +43,50 @@ func (o *own) tell(h http.Handler) http.Handler {
 			profiles.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.Path != processPath {
+		switch {
+		case r.URL.Path == levelPath && r.Method == http.MethodPut:
+			if !o.setLevel(w, r) {
+				return
+			}
+		case r.URL.Path != processPath:
 			h.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(o.process.Load())
+		_ = json.NewEncoder(w).Encode(o.told())
 	})
+}
+
+// told is what others are told of this process.
+func (o *own) told() cli.Process {
+	p := *o.process.Load()
+	if level := o.level.Load(); level != nil {
+		p.LogLevel = strings.ToLower(level.Level().String())
+	}
+	return p
+}
+
+// setLevel changes the log level of a daemon, until it is changed again or the daemon ends.
+func (o *own) setLevel(w http.ResponseWriter, r *http.Request) bool {
+	b, err := io.ReadAll(io.LimitReader(r.Body, 100))
+	var to slog.Level
+	if err == nil {
+		err = to.UnmarshalText(b)
+	}
+	level := o.level.Load()
+	switch {
+	case level == nil:
+		http.Error(w, "this process is no daemon", http.StatusConflict)
+		return false
+	case err != nil:
+		http.Error(w, "there are debug, info, warn and error", http.StatusBadRequest)
+		return false
+	}
+	before := level.Level()
+	level.Set(to)
+	// At the level itself, so that it is told whatever that is.
+	o.log.Log(r.Context(), max(to, before, slog.LevelInfo), "log level changed", "from", strings.ToLower(before.String()), "to", strings.ToLower(to.String()))
+	return true
 }
 
 // whoHas asks who has a data folder open; nil where nobody answers.
@@ -54,11 +95,26 @@ func whoHas(ctx context.Context, dir string) (*cli.Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	return askProcess(ctx, dir, http.MethodGet, processPath, nil)
+}
+
+// setLogLevel changes the log level of the daemon that serves a data folder; nil where
+// nobody answers.
+func setLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
+	dir, err := folder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return askProcess(ctx, dir, http.MethodPut, levelPath, strings.NewReader(level))
+}
+
+// askProcess asks the process that has a data folder open about itself.
+func askProcess(ctx context.Context, dir, method, path string, body io.Reader) (*cli.Process, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketPath(dir))
 	if err != nil {
 		return nil, ctx.Err() // nobody is there
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://service.local"+processPath, nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://service.local"+path, body)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

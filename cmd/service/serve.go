@@ -17,6 +17,7 @@ import (
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // Pages in development run at these addresses; they may call a daemon that only
@@ -26,7 +27,9 @@ var developmentOrigins = []string{"http://localhost:3000", "http://127.0.0.1:300
 // serve runs the daemon: this process as the owner of the data folder, and listeners
 // for the network besides the folder's own socket. It ends well when ctx ends.
 func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (err error) {
-	log := daemonLogger(o)
+	level := new(slog.LevelVar)
+	level.Set(o.LogLevel)
+	log := daemonLogger(o, level)
 	dir, err := folder(o.Data)
 	if err != nil {
 		return err
@@ -57,6 +60,10 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 	if allLoopback(endpoints) {
 		web.Origins = append(web.Origins, developmentOrigins...)
 	}
+	if web.Tracer, err = trace.New(ctx, trace.Options{Endpoint: o.TraceEndpoint, Env: os.Getenv, Logger: log, Version: programVersion()}); err != nil {
+		return err
+	}
+	defer lastTraces(web.Tracer)
 	own, err := openAlone(ctx, dir, log, outside{o.Embedder, o.EmbedderURL}, web)
 	if err != nil {
 		return err
@@ -82,6 +89,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 	process := *own.process.Load()
 	process.Daemon, process.Listen = true, addresses(endpoints)
 	own.process.Store(&process)
+	own.level.Store(level)
 	warnOpen(log, endpoints, o.PublicURL)
 	log.Info("serving", "listen", process.Listen, "data", dir, "version", process.Version, "pid", process.PID)
 	ready(cli.Serving{Process: process, SignIn: signIn(endpoints, o.PublicURL), HasAccounts: known})
@@ -108,12 +116,20 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 	}
 }
 
-func daemonLogger(o cli.ServeOptions) *slog.Logger {
-	options := &slog.HandlerOptions{Level: o.LogLevel}
+func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if o.LogJSON {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}
+
+// lastTraces sends what is left of traces, when everything has ended; a collector that is
+// away is not waited for long.
+func lastTraces(t *trace.Tracer) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	_ = t.Close(ctx) // what is lost was told of
 }
 
 // nobodyServes is an error where a daemon has the folder.

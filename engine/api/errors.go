@@ -169,3 +169,6 @@ const (
 	MaxListLimit         = 200
 	DefaultSearchResults = 10
 )
+
+// ErrorType is what traces keep of an error.
+func (e *Error) ErrorType() string { return string(e.Code) }

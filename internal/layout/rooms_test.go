@@ -25,21 +25,21 @@ cli/lines         →
 cli/contexts      →
 cli/print         → engine/api
 
-daemon            → engine identity replay engine/api
+daemon            → engine identity replay engine/api trace
 
 engine/enginetest → engine mail notify store
 engine/client     → engine/api
 engine            → lower
 
-agent             → model analysis report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api
+agent             → model analysis report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api trace
 
 sync              → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api
-workflow          → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api
+workflow          → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api trace
 alert             → mail catalog audit store engine/api
-notify            → audit store engine/api
-mail              → catalog audit store engine/api
+notify            → audit store engine/api trace
+mail              → catalog audit store engine/api trace
 archive           → assessment audit store engine/api
-report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api
+report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api trace
 report            → report/sheet report/drawing catalog/oscal catalog/structured catalog engine/api
 report/sheet      → report/drawing engine/api
 report/drawing    →
@@ -49,9 +49,9 @@ assessment        → analyst evidence catalog/shelf catalog audit store engine/
 check             → analyst catalog/oscal engine/api
 analyst           → engine/api
 analysis          → engine/api
-model             → engine/api
+model             → engine/api trace
 
-evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar catalog/shelf catalog audit store engine/api
+evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar catalog/shelf catalog audit store engine/api trace
 evidence/bench    → evidence/search evidence/embed
 evidence/remote   →
 evidence/search   → evidence/embed
@@ -73,9 +73,10 @@ identity          → audit store engine/api
 replay            → store engine/api
 audit             → store engine/api
 
-store             → engine/api
+store             → engine/api trace
 
 engine/api        →
+trace             →
 
 examples          →
 docs              →
@@ -203,7 +204,7 @@ var homes = map[string][]string{
 	"github.com/yuin/goldmark":              {"evidence/parse", "report"},
 	"github.com/zalando/go-keyring":         {"cli/contexts"},
 	"go.etcd.io/bbolt":                      {"store/bolt"},
-	"go.opentelemetry.io/otel":              {"daemon", "cmd/service"},
+	"go.opentelemetry.io/otel":              {"trace"},
 	"gonum.org/v1/gonum":                    {"evidence/embed", "evidence/search"},
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // The states of a delivery.
@@ -151,6 +152,8 @@ type Options struct {
 	// Every gives a tick in each such time until stop is called.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 	Kinds []Kind
+	// Tracer tells where deliveries take their time; nil: nothing is traced.
+	Tracer *trace.Tracer
 }
 
 // Loop spreads and sends.
@@ -271,6 +274,7 @@ func (l *Loop) spreadOne(tx *store.Tx, e *store.Event, known map[string][]Receiv
 		if err != nil {
 			return err
 		}
+		d.Trace = e.Trace
 		if err := store.Deliveries.Insert(tx, e.OrganizationID, &d); err != nil {
 			return err
 		}
@@ -344,7 +348,15 @@ func (l *Loop) dueFor(tx *store.Tx, r *Receiver) (due []store.Delivery, err erro
 // deliver sends once and notes what came of it; false where the receiver can't be reached now.
 func (l *Loop) deliver(ctx context.Context, k Kind, d *store.Delivery) bool {
 	began := l.Clock()
+	// The receiver is a stranger: which trace it is of it is not told; the id of the event
+	// brings both together.
+	ctx, span := l.Tracer.Start(ctx, "deliver to "+k.Name(), trace.Begin{Kind: trace.Client, After: trace.Parse(d.Trace), Attrs: []trace.Attr{
+		{Key: "service.event", Value: d.EventType}, {Key: "service.event_id", Value: d.EventID}, {Key: "service.attempt", Value: d.Tries + 1}}})
 	status, err := k.Send(ctx, d)
+	if status != 0 {
+		span.Set(trace.Attr{Key: "http.response.status_code", Value: status})
+	}
+	span.End(err)
 	if ctx.Err() != nil {
 		return false // broken off: as if it had not been tried
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/scf-service/service/notify/guard"
 	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // plans changes items of plans.
@@ -51,6 +52,8 @@ type Options struct {
 	Archives archives
 	// Every gives a tick in each such time until stop is called.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *trace.Tracer
 	// Roots are the authorities that mail servers are trusted by; nil: those of the system.
 	Roots *x509.CertPool
 	// Agent names the program in requests: "service/0.1.0".

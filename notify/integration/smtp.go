@@ -25,7 +25,7 @@ type MailServer struct {
 	TLS                string
 	From               string
 	Username, Password string
-	roots              *x509.CertPool // nil: those of the system
+	Roots              *x509.CertPool // nil: those of the system
 }
 
 // String keeps the password out of whatever prints it.
@@ -37,22 +37,42 @@ func (m MailServer) GoString() string { return m.String() }
 // ErrNoMailServer is the answer where an organization has none of its own.
 var ErrNoMailServer = errors.New("the organization has no mail server of its own")
 
+// mailServerOf is an organization's enabled integration of the type smtp; nil where it has none.
+func mailServerOf(tx *store.Tx, org string) (*store.Integration, error) {
+	for r, err := range store.Integrations.Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Type == "smtp" && r.Enabled {
+			return &r, nil
+		}
+	}
+	return nil, nil
+}
+
+// HasMailServer tells whether an organization has a mail server of its own.
+func HasMailServer(tx *store.Tx, org string) (bool, error) {
+	r, err := mailServerOf(tx, org)
+	return r != nil, err
+}
+
+// AnyMailServer tells whether any organization has one.
+func AnyMailServer(tx *store.Tx) (bool, error) {
+	for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
+		if err != nil || r.Type == "smtp" && r.Enabled {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // MailServer is the mail server of an organization: that of its enabled integration of the
 // type smtp, else ErrNoMailServer.
 func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, error) {
 	var found *store.Integration
-	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		found = nil
-		for r, err := range store.Integrations.Scan(tx, org) {
-			if err != nil {
-				return err
-			}
-			if r.Type == "smtp" && r.Enabled {
-				found = &r
-				return nil
-			}
-		}
-		return nil
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = mailServerOf(tx, org)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -86,12 +106,12 @@ func (s *Service) NoteMail(ctx context.Context, org, id string, why error) error
 }
 
 func (s *Service) mailServer(set *settings) *MailServer {
-	return &MailServer{roots: s.Roots, Host: set.text("host"), Port: set.number("port"), TLS: set.text("tls"), From: set.text("from"), Username: set.text("username"), Password: set.secrets["password"]}
+	return &MailServer{Roots: s.Roots, Host: set.text("host"), Port: set.number("port"), TLS: set.text("tls"), From: set.text("from"), Username: set.text("username"), Password: set.secrets["password"]}
 }
 
 // Client speaks to the server, within what the guard allows.
 func (m *MailServer) Client(g guard.Guard, timeout time.Duration) (*mail.Client, error) {
-	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.roots}
+	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.Roots}
 	options := []mail.Option{mail.WithPort(m.Port), mail.WithTimeout(timeout), mail.WithDialContextFunc(g.Dial), mail.WithTLSConfig(encrypted)}
 	switch m.TLS {
 	case "tls":

@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 const (
@@ -75,7 +76,10 @@ func (s *Service) Round(ctx context.Context) error {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			if _, err := s.compare(ctx, r.OrganizationID, r.ID); err != nil && ctx.Err() == nil {
+			ctx, span := s.Tracer.Start(ctx, "compare plan and issues", trace.Begin{Kind: trace.Internal, Attrs: []trace.Attr{{Key: "service.integration", Value: r.Type}}})
+			_, err := s.compare(ctx, r.OrganizationID, r.ID)
+			span.End(err)
+			if err != nil && ctx.Err() == nil {
 				s.Logger.Warn("a plan and its issues could not be compared", "integration", r.ID, "error", err)
 			}
 		})

@@ -22,6 +22,7 @@ import (
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/report"
 	"github.com/scf-service/service/store"
+	"github.com/scf-service/service/trace"
 )
 
 // maxReport bounds a written report.
@@ -153,7 +154,10 @@ func (s *Service) write(ctx context.Context, by api.Caller, id string, b api.Rep
 		return nil, err
 	}
 	var buf bytes.Buffer
-	if err := s.compose(ctx, by, src, b, &buf); err != nil {
+	writing, span := trace.Start(ctx, "write report", trace.Internal, trace.Attr{Key: "service.report_format", Value: b.Format}, trace.Attr{Key: "service.report_template", Value: b.Template})
+	err = s.compose(writing, by, src, b, &buf)
+	span.End(err)
+	if err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReport)

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/mail"
+	"github.com/scf-service/service/notify/guard"
+	"github.com/scf-service/service/notify/integration"
+	"github.com/scf-service/service/store"
+)
+
+// ownMail are the mail servers that organizations have as integrations. Mail and integrations
+// stand beside each other: they meet here.
+type ownMail struct {
+	integrations *integration.Service
+	guard        guard.Guard
+}
+
+func (ownMail) Has(tx *store.Tx, org string) (bool, error) { return integration.HasMailServer(tx, org) }
+
+func (ownMail) Any(tx *store.Tx) (bool, error) { return integration.AnyMailServer(tx) }
+
+// Route reaches a server as far as the guard allows: an organization names it.
+func (o ownMail) Route(ctx context.Context, org string) (*mail.Route, error) {
+	m, err := o.integrations.MailServer(ctx, org)
+	if errors.Is(err, integration.ErrNoMailServer) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	from, err := netmail.ParseAddress(m.From)
+	if err != nil {
+		return nil, fmt.Errorf("the sender of the organization's mail server is no e-mail address; change `from` of the integration")
+	}
+	return &mail.Route{ID: m.IntegrationID, Dial: o.guard.Dial, Roots: m.Roots,
+		Server: &mail.Server{Host: m.Host, Port: m.Port, Security: mail.Security(m.TLS), User: m.Username, Password: m.Password, From: *from}}, nil
+}
+
+func (o ownMail) Noted(ctx context.Context, r *mail.Route, org string, why error) error {
+	err := o.integrations.NoteMail(ctx, org, r.ID, why)
+	if api.IsCode(err, api.CodeNotFound) {
+		return nil // deleted meanwhile
+	}
+	return err
+}
