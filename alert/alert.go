@@ -35,6 +35,11 @@ type Options struct {
 	Metrics func(ctx context.Context, org string) ([]api.Metric, error)
 	// Counted are the names of metrics that are left out while they are 0.
 	Counted []string
+	// News are the names of metrics of which each more is news: while a rule on one fires, a
+	// value further beyond than was told is told as well.
+	News []string
+	// Named are lines that say what a metric counts; nil, or none: the number alone is told.
+	Named func(tx *store.Tx, org, metric string, labels map[string]string) ([]string, error)
 	// Every gives a tick in each such time until stop is called.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -167,7 +172,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlert
 		change(&r.AlertRule)
 		r.Metric, r.Channels, r.UpdatedAt = now.Metric, now.Channels, tx.Now()
 		if !r.Enabled || before.Metric != r.Metric || before.Operator != r.Operator || before.Threshold != r.Threshold {
-			r.State, r.Since, r.Value = api.AlertOK, nil, nil
+			r.State, r.Since, r.Value, r.Told = api.AlertOK, nil, nil, nil
 		}
 		return errors.Join(store.AlertRules.Update(tx, by.OrganizationID, &r), note(tx, by, "alert_rule.updated", &r))
 	})
@@ -330,6 +335,17 @@ func beyond(r *api.AlertRule, v float64) bool {
 	return v == r.Threshold
 }
 
+// further tells whether a value is further beyond than another.
+func further(operator string, v, than float64) bool {
+	switch operator {
+	case "gt", "gte":
+		return v > than
+	case "lt", "lte":
+		return v < than
+	}
+	return false
+}
+
 var operators = map[string]string{"gt": "more than", "gte": "at least", "lt": "less than", "lte": "at most", "eq": "equal to"}
 
 // Look looks at every rule once.
@@ -401,14 +417,21 @@ func (s *Service) judge(tx *store.Tx, r *store.AlertRule, all []api.Metric) erro
 	if beyond(&r.AlertRule, v) {
 		told = api.AlertFiring
 	}
+	worse := told == api.AlertFiring && r.State == told && slices.Contains(s.News, want.name) && r.Told != nil && further(r.Operator, v, *r.Told)
 	switch {
-	case told == r.State:
+	case told == r.State && !worse:
 		r.Since = nil
 	case r.Since == nil || r.Since.After(now): // or the clock was set back
 		r.Since = &now
 	case now.Sub(*r.Since) >= time.Duration(r.WindowSeconds)*time.Second:
-		r.State, r.ChangedAt, r.Since = told, &now, nil
-		if err := s.tell(tx, r, v); err != nil {
+		if r.State != told {
+			r.ChangedAt = &now
+		}
+		r.State, r.Since, r.Told = told, nil, nil
+		if told == api.AlertFiring {
+			r.Told = &v
+		}
+		if err := s.tell(tx, r, want, v); err != nil {
 			return err
 		}
 	}
@@ -416,7 +439,7 @@ func (s *Service) judge(tx *store.Tx, r *store.AlertRule, all []api.Metric) erro
 }
 
 // tell says that a rule fires, or is fine again.
-func (s *Service) tell(tx *store.Tx, r *store.AlertRule, v float64) error {
+func (s *Service) tell(tx *store.Tx, r *store.AlertRule, want selection, v float64) error {
 	by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "alerts"}}
 	action, title := "alert.firing", "Firing: "+r.Name
 	detail := fmt.Sprintf("%s has been %s %s for %s; it is %s.", r.Metric, operators[r.Operator], number(r.Threshold), time.Duration(r.WindowSeconds)*time.Second, number(v))
@@ -426,6 +449,16 @@ func (s *Service) tell(tx *store.Tx, r *store.AlertRule, v float64) error {
 	}
 	data := map[string]any{"alert_rule_id": r.ID, "name": r.Name, "metric": r.Metric, "value": v, "operator": r.Operator, "threshold": r.Threshold}
 	var err error
+	if s.Named != nil && r.State == api.AlertFiring {
+		lines, err := s.Named(tx, r.OrganizationID, want.name, want.labels)
+		if err != nil {
+			return err
+		}
+		if len(lines) > 0 {
+			data["named"] = lines
+			detail += "\n" + strings.Join(lines, "\n")
+		}
+	}
 	if slices.Contains(r.Channels, "webhook") {
 		err = audit.Tell(tx, by, audit.Event{Type: action, ResourceType: "alert_rule", ResourceID: r.ID, Data: data})
 	} else {

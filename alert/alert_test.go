@@ -224,3 +224,36 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where each more is news, what goes further than was told is told; what goes to and fro below
+// it, or does not last, is not. Another process goes on where this one stopped.
+func TestNews(t *testing.T) {
+	h := newHouse(t)
+	h.News = []string{"organization_open_findings"}
+	h.Named = func(_ *store.Tx, org, metric string, labels map[string]string) ([]string, error) {
+		return []string{"IAC-01 of " + metric + labels["severity"]}, nil
+	}
+	h.gaps(0)
+	r, err := h.rule("organization_open_findings{severity=critical}", "gt", 0, 60, "email", "webhook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		gaps float64
+		told int
+	}{{1, 0}, {1, 1}, {1, 1}, {3, 1}, {1, 1}, {3, 1}, {2, 2}, {3, 2}, {3, 3}, {3, 3}, {1, 3}, {0, 3}, {0, 4}, {2, 4}, {2, 5}} {
+		if i == 6 || i == 8 || i == 12 { // started anew, in the middle of a wait
+			h.Service = alert.New(h.Options)
+		}
+		h.later(time.Minute, step.gaps)
+		if _, events := h.told(); len(events) != step.told {
+			t.Fatalf("step %d %+v: %d are told", i, step, len(events))
+		}
+	}
+	if got := h.state(r.ID); got.State != api.AlertFiring {
+		t.Errorf("%+v", got)
+	}
+	if _, events := h.told(); !slices.Equal(events, []string{"alert.firing", "alert.firing", "alert.firing", "alert.resolved", "alert.firing"}) {
+		t.Errorf("%q", events)
+	}
+}

@@ -28,9 +28,10 @@ type world struct {
 	local  http.Handler
 }
 
-func newWorld(t testing.TB, o daemon.Options) *world {
+func newWorld(t testing.TB, o daemon.Options, change ...func(*engine.Options)) *world {
 	t.Helper()
-	o.Engine, o.Logger, o.NewID = enginetest.New(t), enginetest.Logger(), enginetest.NewID
+	change = append(change, func(e *engine.Options) { e.Tracer = o.Tracer })
+	o.Engine, o.Logger, o.NewID = enginetest.New(t, change...), enginetest.Logger(), enginetest.NewID
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

@@ -63,8 +63,9 @@ type Options struct {
 	// that they may reach.
 	Box      *seal.Box
 	Networks []netip.Prefix
-	// MailServer takes mails; nil: none are sent. MailRoots are whom its certificate is
-	// believed from; nil: whom the system believes.
+	// MailServer takes the mails of organizations without one of their own; nil: those send
+	// none. MailRoots are whom the certificates of mail servers are believed from; nil: whom
+	// the system believes.
 	MailServer *mail.Server
 	MailRoots  *x509.CertPool
 	// PublicURL is where people reach the service, for links in mails; empty: they have none.
@@ -154,11 +155,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Tracer: o.Tracer, Every: e.every})
 	reach := guard.Guard{Allowed: o.Networks}
-	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version})
+	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Roots: o.MailRoots, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version})
 	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
 	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Own: ownMail{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
 		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Tracer: o.Tracer, Every: e.every})
-	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, Every: e.every})
+	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, News: []string{newFindingsMetric}, Named: named, Every: e.every})
 	var mind agent.Model
 	if o.Model != nil {
 		e.model = &metered{Model: o.Model, clock: o.Clock}

@@ -42,7 +42,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	if err != nil {
 		return nil, err
 	}
-	documents, findings := map[api.DocumentState]int{}, map[api.Severity]int{}
+	documents, findings, fresh := map[api.DocumentState]int{}, map[api.Severity]int{}, map[api.Severity]int{}
 	stale, failed, overdue := 0, 0, 0
 	today := api.DateOf(e.clock())
 	err = e.db.View(ctx, func(tx *store.Tx) error {
@@ -56,6 +56,9 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 			closed[a.ID] = a.State == api.StateClosed
 			if err == nil {
 				err = openFindings(tx, &a, findings)
+			}
+			if err == nil {
+				err = newFindings(tx, &a, func(f *api.Finding) { fresh[f.Severity]++ })
 			}
 			if err != nil {
 				return err
@@ -86,6 +89,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	out := countedBy("organization_assessments", "state", board.AssessmentsByState)
 	out = append(out, countedBy("organization_documents", "status", documents)...)
 	out = append(out, countedBy("organization_open_findings", "severity", findings)...)
+	out = append(out, countedBy(newFindingsMetric, "severity", fresh)...)
 	out = append(out, gauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
 		gauge("organization_pending_approvals", float64(len(board.Waiting)), nil), gauge("organization_overdue_poam_items", float64(overdue), nil),
 		gauge("organization_stale_documents", float64(stale), nil), gauge("organization_failed_workflows", float64(failed), nil))
@@ -102,7 +106,7 @@ func openFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) 
 			if err != nil {
 				return err
 			}
-			if f.Result != api.Met && f.Result != api.ResultNotApplic {
+			if open(&f) {
 				counts[f.Severity]++
 			}
 		}
@@ -126,7 +130,7 @@ func gauge(name string, value float64, labels map[string]string) api.Metric {
 }
 
 // counted are the organization's metrics that are left out while nothing is counted.
-var counted = []string{"organization_assessments", "organization_documents", "organization_open_findings"}
+var counted = []string{"organization_assessments", "organization_documents", "organization_open_findings", newFindingsMetric}
 
 // staleFrom is the day before which evidence is too old to rely on.
 func staleFrom(today api.Date) api.Date {

@@ -117,6 +117,7 @@ func (s *Service) Close() {
 	s.working.Wait()
 	enough.Stop()
 	s.stop()
+	s.stop = nil
 }
 
 // Round makes mails of what happened and of what is overdue, and sends what is due.

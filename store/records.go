@@ -133,6 +133,8 @@ type AlertRule struct {
 	api.AlertRule
 	// Since is from when the metric has told another state than the rule has; nil: it doesn't.
 	Since *time.Time `json:"since,omitempty"`
+	// Told is the value that was told last while it fires.
+	Told *float64 `json:"told,omitempty"`
 }
 
 // AgentStep is a step of an agent run.

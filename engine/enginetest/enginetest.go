@@ -5,10 +5,10 @@ package enginetest
 import (
 	"context"
 	"log/slog"
-	netmail "net/mail"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +16,7 @@ import (
 
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/mail"
+	"github.com/scf-service/service/mail/smtptest"
 	"github.com/scf-service/service/notify/seal"
 	"github.com/scf-service/service/store"
 )
@@ -28,15 +29,19 @@ func Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// New is a started engine that ends with the test.
-func New(t testing.TB) *engine.Engine {
+// New is a started engine that ends with the test; change, where given, changes what it is made of.
+func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: NewID, Logger: Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), MailServer: Nowhere, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), MailServer: mailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	for _, c := range change {
+		c(&o)
+	}
+	e, err := engine.New(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +59,21 @@ func New(t testing.TB) *engine.Engine {
 	return e
 }
 
-// Nowhere is a mail server that nobody is at: mails stay in the queue.
-var Nowhere = &mail.Server{Host: "127.0.0.1", Port: 1, Security: mail.None, From: netmail.Address{Address: "grc@acme.example"}}
+// post is a mail server for all tests of a process: it takes every mail, and nobody reads them.
+var post = sync.OnceValues(func() (*smtptest.Server, error) { return smtptest.Start(smtptest.Options{NoTLS: true}) })
+
+func mailServer(t testing.TB) *mail.Server {
+	t.Helper()
+	s, err := post()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := mail.ParseServer("smtp://"+s.Addr+"?tls=none", "grc@acme.example", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
 
 // CacheDir keeps the compiled PDF reader between tests.
 func CacheDir(t testing.TB) string {
