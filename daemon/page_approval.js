@@ -66,7 +66,7 @@
     at("what").textContent = "Version " + approval.version_number + " of the " + what + ", asked for by " + approval.requested_by.name + " on " + new Date(approval.requested_at).toLocaleString() + ".";
     at("hash").textContent = "The decision is for the content with the SHA-256 " + approval.target_sha256 + ". Read it before you decide, for instance with:";
     const names = { soa: "soa", gap_analysis: "gap", maturity: "maturity", poam: "poam" };
-    at("command").textContent = "service " + (names[approval.gate] || "approval") + " show --assessment " + approval.assessment_id;
+    at("command").textContent = "service --server " + location.href.replace(/\/approval[^/]*$/, "") + " " + (names[approval.gate] || "approval") + " show --assessment " + approval.assessment_id;
     at("facts").hidden = false;
     const waits = approval.status === "pending";
     at("deciding").hidden = !waits;
@@ -114,7 +114,9 @@
     at("signing").reset();
     open();
   });
-  at("deciding").addEventListener("submit", (event) => { event.preventDefault(); decide("approve"); });
+  // Enter in the comment decides nothing: who types a reason may mean either.
+  at("deciding").addEventListener("submit", (event) => event.preventDefault());
+  at("approve").addEventListener("click", () => decide("approve"));
   at("reject").addEventListener("click", () => decide("reject"));
   addEventListener("hashchange", () => location.reload());
   open();

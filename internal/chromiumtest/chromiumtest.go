@@ -1,0 +1,231 @@
+// Package chromiumtest drives a headless Chromium, for tests of pages: how wide they are,
+// what they load, what happens when somebody types and clicks.
+package chromiumtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Browser is a headless Chromium that is spoken to by its debugging pipe.
+type Browser struct {
+	t       testing.TB
+	to      *os.File
+	from    *bufio.Reader
+	n       int
+	session string
+	// Asked are the addresses it wanted to load since the last page was opened.
+	Asked []string
+}
+
+// Start starts one, or skips where it isn't installed.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes long")
+	}
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	inRead, inWrite, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+		"--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
+	cmd.ExtraFiles = []*os.File{inRead, outWrite}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("chromium does not start: %v", err)
+	}
+	inRead.Close()
+	outWrite.Close()
+	b := &Browser{t: t, to: inWrite, from: bufio.NewReaderSize(outRead, 1<<20)}
+	t.Cleanup(func() {
+		b.to.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		outRead.Close()
+	})
+	var target struct {
+		TargetID string `json:"targetId"`
+	}
+	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct {
+		SessionID string `json:"sessionId"`
+	}
+	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+	b.Call("Network.enable", nil, nil)
+	b.Call("Page.enable", nil, nil)
+	return b
+}
+
+type message struct {
+	ID     int             `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (b *Browser) next() message {
+	b.t.Helper()
+	raw, err := b.from.ReadBytes(0)
+	if err != nil {
+		b.t.Fatalf("chromium has ended: %v", err)
+	}
+	var m message
+	if err := json.Unmarshal(raw[:len(raw)-1], &m); err != nil {
+		b.t.Fatal(err)
+	}
+	if m.Method == "Network.requestWillBeSent" {
+		var p struct {
+			Request struct {
+				URL string `json:"url"`
+			} `json:"request"`
+		}
+		_ = json.Unmarshal(m.Params, &p)
+		b.Asked = append(b.Asked, p.Request.URL)
+	}
+	return m
+}
+
+// Call calls a method of the DevTools protocol.
+func (b *Browser) Call(method string, params, out any) {
+	b.t.Helper()
+	b.n++
+	raw, err := json.Marshal(map[string]any{"id": b.n, "method": method, "params": or2(params), "sessionId": b.session})
+	if b.session == "" {
+		raw, err = json.Marshal(map[string]any{"id": b.n, "method": method, "params": or2(params)})
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.to.Write(append(raw, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		m := b.next()
+		if m.ID != b.n {
+			continue
+		}
+		if m.Error != nil {
+			b.t.Fatalf("%s: %s", method, m.Error.Message)
+		}
+		if out != nil {
+			if err := json.Unmarshal(m.Result, out); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		return
+	}
+}
+
+func or2(params any) any {
+	if params == nil {
+		return map[string]any{}
+	}
+	return params
+}
+
+// Show shows a page and waits until it is there.
+func (b *Browser) Show(page []byte) {
+	b.t.Helper()
+	file := filepath.Join(b.t.TempDir(), "report.html")
+	if err := os.WriteFile(file, page, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	b.Open("file://" + file)
+}
+
+// Open goes to an address and waits until its page is there.
+func (b *Browser) Open(address string) {
+	b.t.Helper()
+	b.Asked = nil
+	b.Call("Page.navigate", map[string]any{"url": address}, nil)
+	for b.next().Method != "Page.loadEventFired" {
+	}
+}
+
+// Until waits until an expression in the page is true.
+func (b *Browser) Until(expression string) {
+	b.t.Helper()
+	b.evaluate("new Promise(r => { const look = () => ("+expression+") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })", func(v any) {
+		if v != true {
+			b.t.Fatalf("it never came to %s; the page says %s", expression, b.Say("document.body.innerText"))
+		}
+	})
+}
+
+// Press presses a key in what has the focus, by its name and number: Enter, 13.
+func (b *Browser) Press(key string, code int) {
+	b.t.Helper()
+	text := ""
+	if key == "Enter" {
+		text = "\r"
+	}
+	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": key, "code": key, "text": text, "windowsVirtualKeyCode": code}, nil)
+	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code}, nil)
+}
+
+// Type writes a text into what has the focus.
+func (b *Browser) Type(text string) {
+	b.t.Helper()
+	b.Call("Input.insertText", map[string]any{"text": text}, nil)
+}
+
+// Picture keeps what the page looks like, all of it, where the folder is given.
+func (b *Browser) Picture(folder, name string) {
+	b.t.Helper()
+	if folder == "" {
+		return
+	}
+	var out struct {
+		Data []byte `json:"data"`
+	}
+	b.Call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &out)
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), out.Data, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Say is the value of an expression in the page, as text.
+func (b *Browser) Say(expression string) (said string) {
+	b.t.Helper()
+	b.evaluate(expression, func(v any) { said = fmt.Sprint(v) })
+	return said
+}
+
+func (b *Browser) evaluate(expression string, take func(any)) {
+	b.t.Helper()
+	var out struct {
+		Result struct {
+			Value any `json:"value"`
+		} `json:"result"`
+		ExceptionDetails any `json:"exceptionDetails"`
+	}
+	b.Call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &out)
+	if out.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %v", expression, out.ExceptionDetails)
+	}
+	take(out.Result.Value)
+}
+
+// Emulate shows pages on a medium (screen, print) of a width, dark or light.
+func (b *Browser) Emulate(media string, width int, dark string) {
+	b.t.Helper()
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}, nil)
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": dark}}}, nil)
+}
