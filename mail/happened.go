@@ -15,6 +15,7 @@ import (
 const (
 	consumer = "mail" // of the outbox
 	batch    = 200
+	unwanted = 32 // events that no mail is made of are passed over together
 	// freshFor is how long what happened is worth a mail: who sets up a mail server is not
 	// sent the past.
 	freshFor = 24 * time.Hour
@@ -22,12 +23,12 @@ const (
 
 // spread makes mails of the oldest events that were not looked at.
 func (s *Service) spread(ctx context.Context) (more bool, err error) {
-	waiting := false
+	waiting, wanted := 0, false
 	if err := s.DB.View(ctx, func(tx *store.Tx) error {
-		events, err := store.Outbox.Next(tx, consumer, 1)
-		waiting = len(events) > 0
+		events, err := store.Outbox.Next(tx, consumer, batch)
+		waiting, wanted = len(events), slices.ContainsFunc(events, func(e store.Event) bool { return told(&e) })
 		return err
-	}); err != nil || !waiting {
+	}); err != nil || waiting == 0 || !wanted && waiting < unwanted {
 		return false, err
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -46,22 +47,27 @@ func (s *Service) spread(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
+// told tells whether people are told of an event by mail.
+func told(e *store.Event) bool {
+	return e.Topic == "approval.requested" || e.Topic == "approval.decided"
+}
+
 // spreadOne queues the mails of an event. One that can't be written is told of and left
 // out: it must not hold up those behind it.
 func (s *Service) spreadOne(tx *store.Tx, e *store.Event) error {
-	if tx.Now().Sub(e.Time) > freshFor || e.Topic != "approval.requested" && e.Topic != "approval.decided" {
+	if tx.Now().Sub(e.Time) > freshFor || !told(e) {
 		return nil
 	}
-	var told struct {
+	var about struct {
 		Data struct {
 			ApprovalID string `json:"approval_id"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(e.Payload, &told); err != nil {
+	if err := json.Unmarshal(e.Payload, &about); err != nil {
 		return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
 	}
-	p, err := store.Approvals.Get(tx, e.OrganizationID, told.Data.ApprovalID)
-	if told.Data.ApprovalID == "" || errors.Is(err, store.ErrNotFound) {
+	p, err := store.Approvals.Get(tx, e.OrganizationID, about.Data.ApprovalID)
+	if about.Data.ApprovalID == "" || errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

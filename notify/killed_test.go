@@ -282,6 +282,28 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
+// BenchmarkWriteBeside is the same with the loop at work beside it, as in the program: what
+// sending costs whoever changes something meanwhile, since both want the one writer.
+func BenchmarkWriteBeside(b *testing.B) {
+	for _, hooks := range []int{0, 1, 10} {
+		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
+			h := newHouse(b)
+			h.answer = func(int) int { return 204 }
+			for range hooks {
+				h.hook()
+			}
+			h.later(time.Second)
+			h.Service = h.service()
+			h.Service.Loop.Every = func(time.Duration) (<-chan time.Time, func()) { return make(chan time.Time), func() {} }
+			h.Start(b.Context())
+			defer h.Close()
+			for b.Loop() {
+				h.happens("report.ready", false)
+			}
+		})
+	}
+}
+
 // BenchmarkLatency is the time from the commit of a change until the receiver has its event,
 // the loop running as it does in the program.
 func BenchmarkLatency(b *testing.B) {

@@ -11,17 +11,14 @@ package delivery
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
 	"github.com/scf-service/service/trace"
@@ -38,6 +35,7 @@ const (
 const (
 	consumer  = "webhooks"      // of the outbox
 	batch     = 200             // events that are spread in one transaction
+	unwanted  = 32              // events that nobody asked for are passed over together
 	lanes     = 8               // receivers that are sent to at once
 	ofALane   = 20              // deliveries of one receiver in a round
 	pauseFrom = 10              // failed deliveries in a row
@@ -161,6 +159,7 @@ type Loop struct {
 	Options
 	stop    context.CancelFunc
 	working sync.WaitGroup
+	noting  noting
 	// pruneAt is when old deliveries are looked for again.
 	pruneAt time.Time
 }
@@ -216,12 +215,18 @@ func (l *Loop) Round(ctx context.Context) error {
 
 // spread makes deliveries of the oldest events that were not looked at.
 func (l *Loop) spread(ctx context.Context) (more bool, err error) {
-	waiting := false
+	waiting, wanted := 0, false
 	if err := l.DB.View(ctx, func(tx *store.Tx) error {
-		events, err := store.Outbox.Next(tx, consumer, 1)
-		waiting = len(events) > 0
+		events, err := store.Outbox.Next(tx, consumer, batch)
+		waiting, wanted = len(events), false
+		known := map[string][]Receiver{}
+		for i := 0; i < len(events) && err == nil && !wanted; i++ {
+			var all []Receiver
+			all, err = l.hearing(tx, &events[i], known)
+			wanted = len(all) > 0
+		}
 		return err
-	}); err != nil || !waiting {
+	}); err != nil || waiting == 0 || !wanted && waiting < unwanted {
 		return false, err
 	}
 	err = l.DB.Update(ctx, func(tx *store.Tx) error {
@@ -245,31 +250,40 @@ func (l *Loop) spread(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-func (l *Loop) spreadOne(tx *store.Tx, e *store.Event, known map[string][]Receiver) error {
+// hearing are the receivers who are told of an event.
+func (l *Loop) hearing(tx *store.Tx, e *store.Event, known map[string][]Receiver) (out []Receiver, err error) {
 	if e.OrganizationID == "" || !slices.Contains(Events, e.Topic) {
-		return nil
+		return nil, nil
 	}
 	all, seen := known[e.OrganizationID]
 	if !seen {
 		for _, k := range l.Kinds {
 			some, err := k.Receivers(tx, e.OrganizationID)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			all = append(all, some...)
 		}
 		known[e.OrganizationID] = all
 	}
-	var told Payload
 	for _, r := range all {
-		if !r.Enabled || !r.Wants(e.Topic) || e.Time.Before(r.CreatedAt) {
-			continue
+		if r.Enabled && r.Wants(e.Topic) && !e.Time.Before(r.CreatedAt) {
+			out = append(out, r)
 		}
-		if told.ID == "" {
-			if err := json.Unmarshal(e.Payload, &told); err != nil {
-				return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
-			}
-		}
+	}
+	return out, nil
+}
+
+func (l *Loop) spreadOne(tx *store.Tx, e *store.Event, known map[string][]Receiver) error {
+	all, err := l.hearing(tx, e, known)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	var told Payload
+	if err := json.Unmarshal(e.Payload, &told); err != nil {
+		return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
+	}
+	for _, r := range all {
 		d, err := New(tx, e.OrganizationID, r.ID, told.ID, e.Topic, told)
 		if err != nil {
 			return err
@@ -370,58 +384,6 @@ func (l *Loop) deliver(ctx context.Context, k Kind, d *store.Delivery) bool {
 		return false
 	}
 	return err == nil
-}
-
-// note writes an attempt down, when the next one is, and pauses a receiver that keeps failing.
-func (l *Loop) note(ctx context.Context, k Kind, sent *store.Delivery, attempt api.DeliveryAttempt, why error) error {
-	var refused Refused
-	if r := (*Refused)(nil); errors.As(why, &r) {
-		refused = *r
-	}
-	return l.DB.Update(ctx, func(tx *store.Tx) error {
-		org := sent.OrganizationID
-		d, err := store.Deliveries.Get(tx, org, sent.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil // deleted meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		now, err := k.State(tx, org, d.WebhookID)
-		if err != nil {
-			return err
-		}
-		d.Attempts, d.UpdatedAt = append(d.Attempts, attempt), tx.Now()
-		d.Tries++
-		gone := attempt.HTTPStatus == http.StatusGone
-		switch {
-		case attempt.Error == nil:
-			d.Status, d.NextAttemptAt, now.FailedInRow = Delivered, nil, 0
-		case d.Once || d.Tries > len(waits) || gone || refused.Final:
-			d.Status, d.NextAttemptAt = Failed, nil
-			if !d.Once {
-				now.FailedInRow++
-			}
-		default:
-			next := tx.Now().Add(max(wait(d.ID, d.Tries), min(refused.Wait, maxWait)))
-			d.Status, d.NextAttemptAt = Retrying, &next
-		}
-		if err := store.Deliveries.Update(tx, org, &d); err != nil {
-			return err
-		}
-		if now.Enabled && !d.Once && (gone || now.FailedInRow >= pauseFrom) {
-			now.Enabled = false
-			by := api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, Name: k.Name() + "s"}}
-			shown := map[string]any{"failed_in_row": now.FailedInRow}
-			for name, v := range now.Shown {
-				shown[name] = v
-			}
-			if err := audit.Append(tx, by, audit.Entry{Action: k.Name() + ".paused", ResourceType: k.Name(), ResourceID: d.WebhookID, Outcome: audit.Failure, Changes: shown}); err != nil {
-				return err
-			}
-		}
-		return k.Noted(tx, org, d.WebhookID, now, attempt)
-	})
 }
 
 // wait is the time before the next attempt after so many, spread by up to a tenth so that
