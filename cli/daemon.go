@@ -87,7 +87,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"trusted-proxy", "network of a proxy whose X-Forwarded-* headers count, as 10.0.0.0/8; repeat for several", ""},
 	{"rate-limit", "requests a credential may make per minute, CATEGORY=N, 0 for no limit; repeat for several", ""},
 	{"metrics-listen", "address that serves /metrics to anybody who can reach it", ""},
-	{"trace-endpoint", "collector of traces, OTLP over HTTP: http://127.0.0.1:4318; OpenTelemetry's OTEL_ variables count too", ""},
+	{"trace-endpoint", "collector of traces by OTLP over HTTP, as http://127.0.0.1:4318", ""},
 	{"log-format", "text or json", "text"},
 	{"log-level", "debug, info, warn or error", "info"},
 	{"shutdown-timeout", "how long requests may take to end when it stops", defaultShutdownTimeout.String()},

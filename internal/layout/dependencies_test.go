@@ -14,7 +14,7 @@ import (
 )
 
 // permissive licences ask for no more than their notice; the Unlicense not even for that.
-var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT AND Apache-2.0", "Unlicense"}
+var permissive = []string{"Apache-2.0", "Apache-2.0 AND BSD-3-Clause", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT AND Apache-2.0", "Unlicense"}
 
 // tagged modules ask for more than that, and are in a program only where who builds it asks
 // for them by a tag.
@@ -81,6 +81,8 @@ func licenceOf(dir string) string {
 		return "commercial"
 	case strings.Contains(text, "Mozilla Public License"):
 		return "MPL-2.0"
+	case strings.Contains(text, "Redistribution and use in source and binary forms") && strings.Contains(text, "Apache License Version 2.0"):
+		return "Apache-2.0 AND BSD-3-Clause"
 	case strings.Contains(text, "Redistribution and use in source and binary forms"):
 		if strings.Contains(strings.ToLower(text), "neither the name") || strings.Contains(text, "name of the copyright holder nor") {
 			return "BSD-3-Clause"
