@@ -3,6 +3,7 @@ package alert_test
 import (
 	"context"
 	"log/slog"
+	"math"
 	netmail "net/mail"
 	"slices"
 	"strings"
@@ -222,6 +223,29 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := h.Delete(t.Context(), h.by, &api.AlertInput{AlertID: r.ID}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A name that would be a header of its own, figures beyond all measure, and words that steer a
+// terminal stay where they belong.
+func TestHostile(t *testing.T) {
+	h := newHouse(t)
+	h.gaps(0)
+	for _, threshold := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if _, err := h.rule("service_mails_queued", "gt", threshold, 1); !api.IsCode(err, api.CodeValidation) {
+			t.Errorf("%v: %v", threshold, err)
+		}
+	}
+	in := &api.CreateAlertInput{}
+	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds = "Gaps\r\nBcc: x@y.example\x1b[2J {{title}}", "service_mails_queued", "lt", math.MaxFloat64, 1
+	if _, err := h.Create(t.Context(), h.by, in); err != nil {
+		t.Fatal(err)
+	}
+	h.later(time.Minute, 0)
+	h.later(time.Minute, 0)
+	mails, events := h.told()
+	if len(mails) != 1 || len(events) != 1 || strings.ContainsAny(mails[0], "\r\n\x1b") || !strings.Contains(mails[0], "{{title}}") {
+		t.Errorf("%q, %q", mails, events)
 	}
 }
 

@@ -109,10 +109,10 @@ func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, err
 	return dialer.DialContext(ctx, network, address)
 }
 
-// DialTLS is Dial with the connection encrypted from its first byte.
-func (g Guard) DialTLS(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+// Encrypted is a way to connect with the connection encrypted from its first byte.
+func Encrypted(dial func(ctx context.Context, network, address string) (net.Conn, error), config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		plain, err := g.Dial(ctx, network, address)
+		plain, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +122,32 @@ func (g Guard) DialTLS(config *tls.Config) func(ctx context.Context, network, ad
 		}
 		return c, nil
 	}
+}
+
+// Brief is Dial to servers that speak line by line: the connection ends once they have said
+// so many bytes.
+func (g Guard) Brief(most int64) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := g.Dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &brief{Conn: c, left: most}, nil
+	}
+}
+
+type brief struct {
+	net.Conn
+	left int64
+}
+
+func (b *brief) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, ErrTooLong
+	}
+	n, err := b.Conn.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 // Limits bound a client's requests.

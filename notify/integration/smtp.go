@@ -109,13 +109,17 @@ func (s *Service) mailServer(set *settings) *MailServer {
 	return &MailServer{Roots: s.Roots, Host: set.text("host"), Port: set.number("port"), TLS: set.text("tls"), From: set.text("from"), Username: set.text("username"), Password: set.secrets["password"]}
 }
 
+// mostSaid is far more than a mail server says while it is signed in to.
+const mostSaid = 1 << 20
+
 // Client speaks to the server, within what the guard allows.
 func (m *MailServer) Client(g guard.Guard, timeout time.Duration) (*mail.Client, error) {
 	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.Roots}
-	options := []mail.Option{mail.WithPort(m.Port), mail.WithTimeout(timeout), mail.WithDialContextFunc(g.Dial), mail.WithTLSConfig(encrypted)}
+	dial := g.Brief(mostSaid)
+	options := []mail.Option{mail.WithPort(m.Port), mail.WithTimeout(timeout), mail.WithDialContextFunc(dial), mail.WithTLSConfig(encrypted)}
 	switch m.TLS {
 	case "tls":
-		options = append(options, mail.WithSSL(), mail.WithPort(m.Port), mail.WithDialContextFunc(g.DialTLS(encrypted)))
+		options = append(options, mail.WithSSL(), mail.WithPort(m.Port), mail.WithDialContextFunc(guard.Encrypted(dial, encrypted)))
 	case "none":
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	default:

@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -25,6 +26,8 @@ type mailDesk struct {
 	stop int
 	// plain: without STARTTLS.
 	plain bool
+	// endless: what it says to EHLO has no end.
+	endless bool
 }
 
 func newMailDesk(t *testing.T, d *mailDesk, config *tls.Config, fromStart bool) {
@@ -70,6 +73,11 @@ func (d *mailDesk) talk(c net.Conn, config *tls.Config) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch strings.ToUpper(verb) {
 		case "EHLO":
+			for d.endless {
+				if _, err := c.Write(bytes.Repeat([]byte("250-SIZE 1\r\n"), 1000)); err != nil {
+					return
+				}
+			}
 			fmt.Fprint(c, "250-mail.acme.example\r\n")
 			if !encrypted && !d.plain {
 				fmt.Fprint(c, "250-STARTTLS\r\n")
@@ -125,6 +133,8 @@ func TestMailServer(t *testing.T) {
 		"no encryption there": {tls: "starttls", password: "sesame", desk: mailDesk{plain: true}, want: "STARTTLS"},
 		"stops in mid-word":   {tls: "starttls", password: "sesame", desk: mailDesk{stop: 2}, want: "EOF"},
 		"stops at once":       {tls: "starttls", password: "sesame", desk: mailDesk{stop: 1}, want: "EOF"},
+		"says 100 GB":         {tls: "none", desk: mailDesk{plain: true, endless: true}, want: "too long"},
+		"says it encrypted":   {tls: "tls", password: "sesame", desk: mailDesk{endless: true}, want: "too long"},
 		"another name":        {tls: "tls", password: "sesame", untrust: true, want: "certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
