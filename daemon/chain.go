@@ -95,8 +95,12 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			}
 			s.metrics.done(x.op, status, took)
 			s.endSpan(x, status)
-			s.log.Log(r.Context(), worth(x.op), "request", "trace_id", x.traceID, "method", r.Method, "path", r.URL.Path[:min(len(r.URL.Path), maxPath)], "operation", operationID(x.op),
-				"status", status, "bytes", ww.BytesWritten(), "ms", float64(took)/float64(time.Millisecond), "address", x.by.Address, "actor", x.by.Actor.ID)
+			said := []any{"trace_id", x.traceID, "method", r.Method, "path", r.URL.Path[:min(len(r.URL.Path), maxPath)], "operation", operationID(x.op),
+				"status", status, "bytes", ww.BytesWritten(), "ms", float64(took) / float64(time.Millisecond), "address", x.by.Address, "actor", x.by.Actor.ID}
+			if id := x.span.TraceID(); id != "" {
+				said = append(said, "trace", id)
+			}
+			s.log.Log(r.Context(), worth(x.op), "request", said...)
 		}()
 		next.ServeHTTP(ww, r)
 	})

@@ -90,6 +90,14 @@ func Start(ctx context.Context, name string, kind Kind, attrs ...Attr) (context.
 	return ctx, &Span{span: span}
 }
 
+// TraceID is that of its trace, as the collector shows it; empty where nothing is traced.
+func (s *Span) TraceID() string {
+	if s == nil {
+		return ""
+	}
+	return s.span.SpanContext().TraceID().String()
+}
+
 // Set says more of a span.
 func (s *Span) Set(attrs ...Attr) {
 	if s != nil {

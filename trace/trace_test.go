@@ -47,6 +47,9 @@ func TestSpans(t *testing.T) {
 	if later.TraceID == out.TraceID || later.ParentID != "" || len(later.Links) != 1 || later.Links[0] != out.TraceID+"-"+out.ID || later.Attrs["error.type"] != "errors.errorString" {
 		t.Errorf("%+v", later)
 	}
+	if outer.TraceID() != out.TraceID {
+		t.Errorf("%s, not %s", outer.TraceID(), out.TraceID)
+	}
 	if got := h.Get("traceparent"); got != "00-"+out.TraceID+"-"+out.ID+"-01" {
 		t.Errorf("%q", got)
 	}
@@ -81,7 +84,7 @@ func TestOff(t *testing.T) {
 	in.End(nil)
 	h := http.Header{}
 	trace.Inject(ctx, h)
-	if err := errors.Join(tracer.Flush(ctx), tracer.Close(ctx)); err != nil || ctx != t.Context() || len(h) != 0 || trace.Here(ctx).String() != "" {
+	if err := errors.Join(tracer.Flush(ctx), tracer.Close(ctx)); err != nil || ctx != t.Context() || len(h) != 0 || s.TraceID() != "" || trace.Here(ctx).String() != "" {
 		t.Errorf("%v %v", err, h)
 	}
 }
