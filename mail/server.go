@@ -224,8 +224,8 @@ func greet(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.
 }
 
 // helo is the name we go by: that of the sender's domain, which says nothing of the machine.
-func (to *Server) helo() string {
-	if _, domain, ok := strings.Cut(to.From.Address, "@"); ok {
+func (s *Server) helo() string {
+	if _, domain, ok := strings.Cut(s.From.Address, "@"); ok {
 		return domain
 	}
 	return "localhost"
