@@ -119,10 +119,14 @@ func (s *saver) try(a *App) tea.Cmd {
 	var orders []order
 	var rest []*edit
 	taken := map[string]bool{}
-	for _, e := range s.queue {
+	for i, e := range s.queue {
+		if len(orders) == batch {
+			rest = append(rest, s.queue[i:]...)
+			break
+		}
 		r := v.byKey[e.key]
 		switch {
-		case e.review != v || taken[e.key] || len(orders) == batch || r != nil && r.conflict:
+		case e.review != v || taken[e.key] || r != nil && r.conflict:
 			rest = append(rest, e)
 		case r == nil:
 			s.refuse("there is no " + e.key + " any more")
