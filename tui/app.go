@@ -63,6 +63,8 @@ type App struct {
 	lost     lost
 	saver    saver
 	reviews  map[string]*review
+	bringing bool   // a clone and its home are brought together
+	unfollow func() // ends what is followed; nil where nothing is
 	// after brings a function back after a time; a test brings it back itself.
 	after func(d time.Duration, f func() tea.Cmd) tea.Cmd
 }
@@ -129,6 +131,7 @@ func (a *App) top() screen { return a.stack[len(a.stack)-1] }
 
 // push opens a screen over the one there is.
 func (a *App) push(s screen) tea.Cmd {
+	a.leave()
 	a.stack = append(a.stack, s)
 	return s.load()
 }
@@ -146,6 +149,7 @@ func (a *App) pop() tea.Cmd {
 	if len(a.stack) == 1 {
 		return a.quit()
 	}
+	a.leave()
 	a.stack = a.stack[:len(a.stack)-1]
 	return a.top().load()
 }

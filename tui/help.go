@@ -72,7 +72,7 @@ func Keys() string {
 		screens = append(screens, a.reviewOf(one, g))
 	}
 	screens = append(screens, newDecision(a, one, kindOf(api.GateSoA)), newApprovals(a, one), newDocuments(a, one), newPassages(a, "", "", "", nil), newSearch(a, one),
-		newWorkflows(a, one), newAgentRuns(a, one), newTimeline(a, one), newAudit(a))
+		newWorkflows(a, one), newAgentRuns(a, one), newConflicts(a, one), newTimeline(a, one), newAudit(a))
 	for _, s := range screens {
 		act.Table(&b, s.name(), s.actions())
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,6 +34,8 @@ type standing struct {
 	maturity *api.MaturitySummary
 	plan     *api.POAMSummary
 	runs     []api.WorkflowRun
+	// sync is nil where the caller may not see it.
+	sync *api.SyncStatus
 }
 
 func newOverview(a *App, one api.Assessment) *overview { return &overview{app: a, one: one} }
@@ -58,6 +61,7 @@ func (o *overview) ways() []way {
 		way{"8", "Workflow runs", func() screen { return newWorkflows(a, o.one) }},
 		way{"9", "Agent runs", func() screen { return newAgentRuns(a, o.one) }},
 		way{"0", "Timeline", func() screen { return newTimeline(a, o.one) }},
+		way{"c", "Sync conflicts", func() screen { return newConflicts(a, o.one) }},
 		way{"a", "Audit trail", func() screen { return newAudit(a) }})
 }
 
@@ -79,17 +83,33 @@ func (o *overview) load() tea.Cmd {
 	})
 }
 
-// watch looks again while a workflow runs.
+// watch follows a workflow that runs; with each of its steps the assessment is read again.
 func (o *overview) watch() tea.Cmd {
-	for _, r := range o.got.runs {
-		if r.Status.Live() && !r.Status.Waits() {
+	if o.app.top() != screen(o) {
+		return nil
+	}
+	for i := range o.got.runs {
+		r := &o.got.runs[i]
+		if !r.Status.Live() || r.Status.Waits() {
+			continue
+		}
+		return o.app.follow(r.ID, func(now *api.WorkflowRun) tea.Cmd {
+			step := r.CurrentStep
+			if *r = *now; r.CurrentStep != step {
+				return o.load()
+			}
+			return nil
+		}, func(err error) tea.Cmd {
+			if errors.Is(err, errEnded) {
+				return o.load()
+			}
 			return o.app.after(livePause, func() tea.Cmd {
 				if o.app.top() != screen(o) {
 					return nil
 				}
 				return o.load()
 			})
-		}
+		})
 	}
 	return nil
 }
@@ -133,7 +153,10 @@ func stand(ctx context.Context, c Caller, id string) (*standing, *api.Assessment
 		return nil, nil, err
 	}
 	s.runs = runs.Data
-	return s, one, nil
+	if s.sync, err = do(ctx, c, api.GetSyncStatus, &api.SyncInput{AssessmentID: id}); api.IsCode(err, api.CodeForbidden) {
+		s.sync, err = nil, nil
+	}
+	return s, one, err
 }
 
 func (o *overview) actions() []act.Action {
@@ -149,6 +172,12 @@ func (o *overview) actions() []act.Action {
 	for _, w := range ways {
 		out = append(out, act.Action{Keys: []string{w.key}, Help: "opens " + w.title, Do: func() tea.Cmd { return a.push(w.open()) }})
 	}
+	var st *api.SyncStatus
+	if o.got != nil {
+		st = o.got.sync
+	}
+	out = append(out, act.Action{Keys: []string{"B"}, Label: "bring together", Off: notTogether(a, st), Help: "sends what was changed here and reads what changed at the home, as `service sync` does",
+		Do: func() tea.Cmd { return a.together(o.one.ID, o.load) }})
 	return append(out, moving(func(to string) tea.Cmd {
 		switch to {
 		case "up":
@@ -294,6 +323,9 @@ func (o *overview) brief(p *draw.Page) {
 	case !waiting:
 		move, _ := g.status.State.Next()
 		p.Text(draw.Plain, "next: "+move.Work+" (n)")
+	}
+	if text, style := syncWords(g.sync); text != "" {
+		p.Text(style, text)
 	}
 	for _, r := range g.runs {
 		if r.Status.Live() {

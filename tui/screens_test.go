@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -44,7 +45,7 @@ func whole(t testing.TB, a *App) {
 func screens(s *stage) map[string]screen {
 	a, one := s.app, s.fake.one
 	out := map[string]screen{"assessments": newAssessments(a), "overview": newOverview(a, one), "decision": newDecision(a, one, kindOf(api.GateSoA)), "approvals": newApprovals(a, one), "documents": newDocuments(a, one),
-		"passages": newPassages(a, "d1", "policy.docx", "c1", []string{"Access rights"}), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a)}
+		"passages": newPassages(a, "d1", "policy.docx", "c1", []string{"Access rights"}), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "conflicts": newConflicts(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a)}
 	for _, g := range api.Gates {
 		out[string(g)] = a.reviewOf(one, g)
 	}
@@ -87,6 +88,11 @@ func hostile(n int) *fake {
 	f.agents = []api.AgentRun{{AgentID: evil, Status: evil, Error: &evil}}
 	f.events[0].Action = evil
 	f.talk = []api.Comment{{Text: evil, Author: api.Actor{Name: evil}}}
+	value, _ := json.Marshal(evil)
+	f.sync = api.SyncStatus{Role: "clone", Server: evil, Ahead: 3, OpenConflicts: 2}
+	f.clashes = []api.SyncConflict{{Table: evil, Label: evil, Field: evil, Kind: evil, Message: evil, Status: "open", Home: api.SyncSide{Value: value, By: evil}, Clone: api.SyncSide{Value: json.RawMessage(`[{"a":[1,null]}]`)}, Base: api.SyncSide{Value: json.RawMessage(`null`)}},
+		{Table: "soa_items", Label: "IAC-01", Field: "owner", Status: "open", Clone: api.SyncSide{Value: value}}}
+	f.clashes[0].ID, f.clashes[1].ID = "x1", "x2"
 	f.soa.Status = api.VersionUnderReview
 	f.pending = []api.Approval{{Gate: api.GateSoA, TargetID: "soa1", RequestedBy: api.Actor{Name: evil}}}
 	f.status.BlockedBy = []string{evil}

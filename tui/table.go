@@ -45,6 +45,9 @@ type table struct {
 	more func(record any) []act.Action
 	// live tells whether a record goes on changing; then the table is read again meanwhile.
 	live func(record any) bool
+	// follow tells of such a record's changes as they come, and calls again where no more
+	// do; nil where it is only read again after a while.
+	follow func(record any, again func() tea.Cmd) tea.Cmd
 	// opened is told of rows that were read; nil for most.
 	opened func()
 
@@ -126,18 +129,24 @@ func (t *table) readPage(cursor string, got []entry, most, turn int) tea.Cmd {
 
 // watch reads the table again after a while, where something on it goes on.
 func (t *table) watch() tea.Cmd {
-	if t.live == nil {
+	if t.live == nil || t.app.top() != screen(t) {
 		return nil
 	}
 	for i := range t.entries {
 		if t.live(t.entries[i].record) {
 			turn := t.turn
-			return t.app.after(livePause, func() tea.Cmd {
-				if turn != t.turn || t.app.top() != screen(t) {
-					return nil
-				}
-				return t.load()
-			})
+			again := func() tea.Cmd {
+				return t.app.after(livePause, func() tea.Cmd {
+					if turn != t.turn || t.app.top() != screen(t) {
+						return nil
+					}
+					return t.load()
+				})
+			}
+			if t.follow != nil {
+				return t.follow(t.entries[i].record, again)
+			}
+			return again()
 		}
 	}
 	return nil

@@ -32,6 +32,11 @@ type Options struct {
 	Assessment *api.Assessment
 	// Opened is told which assessment is looked at, so that commands mean it too.
 	Opened func(id string)
+	// Resolve decides a conflict where that is done: at the home of the assessment. Nil: where
+	// Caller calls. Together brings a clone and its home together, and says what came of it;
+	// nil where that can't be done from here.
+	Resolve  func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
+	Together func(ctx context.Context, assessment string) (string, error)
 	// Notices are words on the side, such as that the server asks to slow down.
 	Notices <-chan string
 	// Color: colours are welcome. Mouse: clicks and the wheel are listened to.
