@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ const (
 
 // later does work beside Update; what it returns is applied there.
 func (a *App) later(work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
-	return a.within(patience, work)
+	return a.within(cmp.Or(a.Patience, patience), work)
 }
 
 func (a *App) within(d time.Duration, work func(ctx context.Context) func() tea.Cmd) tea.Cmd {

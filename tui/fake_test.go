@@ -115,7 +115,7 @@ func pageFrom[T any](all []T, p api.Paging) *api.List[T] {
 		limit = api.DefaultListLimit
 	}
 	to := min(len(all), from+limit)
-	l := &api.List[T]{Data: slices.Clone(all[min(from, len(all)):to]), Pagination: api.Pagination{Total: len(all), Limit: limit}}
+	l := &api.List[T]{Data: append([]T{}, all[min(from, len(all)):to]...), Pagination: api.Pagination{Total: len(all), Limit: limit}}
 	if to < len(all) {
 		next := fmt.Sprint(to)
 		l.Pagination.NextCursor, l.Pagination.HasMore = &next, true
@@ -182,7 +182,9 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 			return api.Conflict("the content is another by now: read it again and decide")
 		}
 		f.pending, f.soa.Status = nil, api.VersionApproved
-		return answer(out, api.Approval{Gate: api.GateSoA, VersionNumber: 1, Status: api.ApprovalApproved})
+		done := api.Approval{Gate: api.GateSoA, VersionNumber: 1, Status: api.ApprovalApproved}
+		done.ID = "ap1"
+		return answer(out, done)
 	case *api.SyncConflictsInput:
 		var some []api.SyncConflict
 		for _, c := range f.clashes {
@@ -201,7 +203,7 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 		f.told = f.told[1:]
 		return nil
 	case *api.SearchInput:
-		return answer(out, api.SearchAnswer{Query: x.Body.Query, Data: f.hits})
+		return answer(out, api.SearchAnswer{Query: x.Body.Query, Data: append([]api.SearchHit{}, f.hits...)})
 	}
 	switch op.ID {
 	case "list-assessments":
@@ -313,9 +315,12 @@ type stage struct {
 	quit  bool
 }
 
-func newStage(t testing.TB, f *fake) *stage {
+func newStage(t testing.TB, f *fake) *stage { return stageOn(t, f, f) }
+
+// stageOn is an interface on any caller.
+func stageOn(t testing.TB, c Caller, f *fake) *stage {
 	s := &stage{t: t, fake: f}
-	s.app = newApp(t.Context(), Options{Caller: f, Place: "local", Clock: func() time.Time { return someday }, Folder: t.TempDir()})
+	s.app = newApp(t.Context(), Options{Caller: c, Place: "local", Clock: func() time.Time { return someday }, Folder: t.TempDir()})
 	s.app.after = func(_ time.Duration, f func() tea.Cmd) tea.Cmd {
 		s.waits = append(s.waits, f)
 		return nil

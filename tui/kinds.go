@@ -113,6 +113,11 @@ func soaKind() *kind {
 		},
 		evidence: func(item any) []api.Evidence { return item.(*api.SoAItem).Evidence },
 		page:     soaPage,
+		below: func(p *draw.Page, r *row) {
+			i := r.item.(*api.SoAItem)
+			statements(p, i.Statements)
+			missing(p, i.MissingElements)
+		},
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := do(ctx, c, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
 			return err
@@ -153,8 +158,6 @@ func soaPage(p *draw.Page, r *row) {
 	if r.value("needs_review") == "true" {
 		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)
 	}
-	statements(p, i.Statements)
-	missing(p, i.MissingElements)
 }
 
 func statements(p *draw.Page, all []api.Statement) {
@@ -227,8 +230,8 @@ func gapKind() *kind {
 			p.Field("due", r.value("due_date"), draw.Plain)
 			p.Field("confidence", fmt.Sprintf("%.2f", f.Confidence), draw.Plain)
 			p.Field("source", f.Source, draw.Plain)
-			missing(p, f.MissingElements)
 		},
+		below: func(p *draw.Page, r *row) { missing(p, r.item.(*api.Finding).MissingElements) },
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := do(ctx, c, api.SubmitGap, &api.GapInput{GapVersionID: id})
 			return err

@@ -121,6 +121,9 @@ func stand(ctx context.Context, c Caller, id string) (*standing, *api.Assessment
 	if err != nil {
 		return nil, nil, err
 	}
+	if one.ID != id {
+		return nil, nil, fmt.Errorf("the answer to a question about assessment %s is of %s", id, one.ID)
+	}
 	s := &standing{heads: map[api.Gate]*api.DeliverableVersion{}}
 	if s.status, err = do(ctx, c, api.GetAssessmentStatus, &in); err != nil {
 		return nil, nil, err

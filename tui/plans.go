@@ -143,6 +143,7 @@ func poamKind() *kind {
 		evidence: func(any) []api.Evidence { return nil },
 		key:      func(item any) string { return item.(*api.POAMItem).POAMCode },
 		page:     poamPage,
+		below:    poamBelow,
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := do(ctx, c, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
 			return err
@@ -178,6 +179,10 @@ func poamPage(p *draw.Page, r *row) {
 	p.Field("comes after", strings.Join(i.Dependencies, ", "), draw.Plain)
 	p.Field("risk until", orNone(i.RiskAcceptedUntil), draw.Plain)
 	p.Field("vendor", orNone(i.VendorDependency), draw.Plain)
+}
+
+func poamBelow(p *draw.Page, r *row) {
+	i := r.item.(*api.POAMItem)
 	if len(i.Milestones) > 0 {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {

@@ -104,6 +104,9 @@ func (v *review) load() tea.Cmd {
 			case turn != v.turn:
 				return nil
 			case err != nil:
+				if !gone(err) {
+					v.app.saver.giveUp(v)
+				}
 				return v.app.fail(err)
 			}
 			v.app.found()
@@ -315,7 +318,11 @@ func (v *review) chosen() []*row {
 // next goes to the next item that waits for a person.
 func (v *review) next(back bool) {
 	v.scroll, v.quote = 0, 0
-	if !v.list.Next(func(i int) bool { return v.kind.open(v.rows[i]) }, back) {
+	if !v.toOpen(back) {
 		v.app.say("none is %s", v.kind.openWord)
 	}
+}
+
+func (v *review) toOpen(back bool) bool {
+	return v.list.Next(func(i int) bool { return v.kind.open(v.rows[i]) }, back)
 }

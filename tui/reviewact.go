@@ -167,7 +167,10 @@ func (v *review) acceptAction(shut string) act.Action {
 				}
 				set, _ := v.kind.accept(rows[0])
 				cmd := v.change(rows, set)
-				v.next(false)
+				v.scroll, v.quote = 0, 0
+				if !v.toOpen(false) {
+					v.app.said += "; none is left " + v.kind.openWord
+				}
 				return cmd
 			})
 		}}

@@ -117,6 +117,9 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 		if r.head.EditedBy != nil {
 			p.Field("edited by", *r.head.EditedBy+" ("+print.Words(strings.Join(r.head.EditedFields, ", "))+")", draw.Plain)
 		}
+		if v.kind.below != nil {
+			v.kind.below(p, r)
+		}
 		d.quoteAt = v.quotes(p, r)
 	}
 	d.lines = p.Lines

@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "write docs/keys.md and the golden scree
 // styles are the only sequences that a screen may hold: those of its own colours.
 var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// whole checks that a screen fits the terminal, and that nothing in it acts there.
-func whole(t testing.TB, a *App) {
+// fits checks that a screen fits the terminal, and that nothing in it acts there.
+func fits(t testing.TB, a *App) {
 	t.Helper()
 	view := a.View()
 	lines := strings.Split(view, "\n")
@@ -59,11 +59,11 @@ func TestScreensFitEveryTerminal(t *testing.T) {
 			s.run(s.app.push(sc))
 			for _, size := range [][2]int{{80, 24}, {20, 5}, {160, 48}, {72, 10}, {71, 9}, {400, 100}, {21, 6}, {0, 0}, {1, 1}, {19, 50}, {33, 7}} {
 				s.size(size[0], size[1])
-				whole(t, s.app)
+				fits(t, s.app)
 				s.press("tab")
-				whole(t, s.app)
+				fits(t, s.app)
 				s.press("?")
-				whole(t, s.app)
+				fits(t, s.app)
 				s.press("q")
 			}
 		})
@@ -106,7 +106,7 @@ func TestPastedBinary(t *testing.T) {
 	evil := "\x1b[31mred\x00\x07\r\n\xff\u202egnp"
 	_, cmd := s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(evil), Paste: true})
 	s.run(cmd)
-	whole(t, s.app)
+	fits(t, s.app)
 	s.sees("␛[31mred")
 	s.press("esc")
 	_, cmd = s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}) // a paste is no command
@@ -116,7 +116,7 @@ func TestPastedBinary(t *testing.T) {
 	}
 	s.press("o")
 	s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("x", 3_000_000)), Paste: true})
-	whole(t, s.app)
+	fits(t, s.app)
 }
 
 // Every key does one thing on a screen, and says what.
@@ -247,7 +247,7 @@ func FuzzKeys(f *testing.F) {
 				_, cmd := s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: typedRunes, Paste: k%2 == 0})
 				s.run(cmd)
 			}
-			whole(t, s.app)
+			fits(t, s.app)
 		}
 	})
 }
