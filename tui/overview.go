@@ -22,6 +22,7 @@ type overview struct {
 	got    *standing
 	at     int
 	scroll int
+	top    int // the first line of the ways that is in sight
 	moving string
 }
 
@@ -267,8 +268,10 @@ func (o *overview) view(w, h int) []draw.Line {
 	if w < splitFrom {
 		p := draw.NewPage(w)
 		o.brief(p)
-		return append(left[:min(len(left), max(1, h-4))], p.Lines[:min(len(p.Lines), 4)]...)
+		below := p.Lines[:min(len(p.Lines), max(0, min(4, h-2)))]
+		return append(o.inSight(left, h-len(below)), below...)
 	}
+	left = o.inSight(left, h)
 	p := draw.NewPage(w - wayWidth - 2)
 	o.brief(p)
 	o.figures(p)
@@ -279,6 +282,21 @@ func (o *overview) view(w, h int) []draw.Line {
 	}
 	o.scroll = max(0, min(o.scroll, len(p.Lines)-h))
 	return draw.Beside(left, p.Lines[o.scroll:], wayWidth, h)
+}
+
+// inSight are so many lines of the ways that the chosen one is among them.
+func (o *overview) inSight(lines []draw.Line, h int) []draw.Line {
+	n := 2 * len(kinds())
+	from, to := 2*o.at, 2*o.at+2
+	if from >= n {
+		from = n/2 + o.at
+		to = from + 1
+	}
+	o.top = max(0, min(max(min(o.top, from), to-h), len(lines)-h))
+	if to-from > h {
+		o.top = from
+	}
+	return lines[o.top:min(len(lines), o.top+h)]
 }
 
 func (o *overview) drawWays(w int) []draw.Line {
@@ -297,6 +315,34 @@ func (o *overview) drawWays(w int) []draw.Line {
 		out = append(out, mark(line, i == o.at, w))
 	}
 	return out
+}
+
+// wayAt is the way that a line belongs to.
+func (o *overview) wayAt(y int) (int, bool) {
+	n := 2 * len(kinds())
+	at := y / 2
+	if y >= n {
+		at = n/2 + y - n
+	}
+	return at, y >= 0 && at < len(o.ways())
+}
+
+// click goes to a way, and opens the one that it was on.
+func (o *overview) click(x, y int) tea.Cmd {
+	at, there := o.wayAt(y + o.top)
+	if o.got == nil || !there || x >= wayWidth && o.app.w >= splitFrom {
+		return nil
+	}
+	if at == o.at {
+		return o.app.push(o.ways()[at].open())
+	}
+	o.at = at
+	return nil
+}
+
+func (o *overview) wheel(by int) tea.Cmd {
+	o.scroll = max(0, o.scroll+by)
+	return nil
 }
 
 func mark(l draw.Line, on bool, w int) draw.Line {

@@ -259,7 +259,12 @@ func (t *table) click(x, y int) tea.Cmd {
 	if t.list.Headed(t.app.h - 4) {
 		y--
 	}
-	t.list.At(y)
+	if before := t.list.Place(); t.list.At(y) && t.list.Place() == before {
+		if open := act.Find(t.actions(), "enter"); open != nil && open.Off == "" { // once more on the same
+			return open.Do()
+		}
+	}
+	t.scroll = 0
 	return nil
 }
 
