@@ -268,7 +268,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 			if x.DecidedBy != nil {
 				by = x.DecidedBy.Name
 			}
-			out = append(out, newEntry(x.ID, x, []draw.Style{2: style}, x.Gate.Title(), fmt.Sprint(x.VersionNumber), string(x.Status), print.Moment(x.RequestedAt), by))
+			out = append(out, newEntry(x.ID, x, []draw.Style{2: style}, capital(x.Gate.Title()), fmt.Sprint(x.VersionNumber), string(x.Status), print.Moment(x.RequestedAt), by))
 		}
 		return out, l.Pagination, nil
 	}

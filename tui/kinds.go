@@ -60,6 +60,19 @@ func severityStyle(s string) draw.Style {
 	return draw.Plain
 }
 
+// shortSeverity is a severity in four cells.
+func shortSeverity(s string) string {
+	switch api.Severity(s) {
+	case api.SeverityCritical:
+		return "crit"
+	case api.SeverityMedium:
+		return "med"
+	case api.SeverityInformational:
+		return "info"
+	}
+	return s
+}
+
 var owner = attr{key: "o", name: "owner", word: "owner", form: ofText, null: true}
 var note = attr{key: "n", name: "note", word: "note", form: ofLongText, null: true}
 
@@ -153,7 +166,7 @@ func soaPage(p *draw.Page, r *row) {
 	p.Field("because", r.value("rationale"), draw.Plain)
 	p.Field("status", print.Words(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
 	p.Field("reason", i.Reason, draw.Plain)
-	p.Field("evidence", fmt.Sprintf("%s, %.0f %% of the statements", print.Words(i.EvidenceCoverage), i.CoverageRatio*100), draw.Plain)
+	p.Field("evidence", fmt.Sprintf("%s, %.0f %% of statements", print.Words(i.EvidenceCoverage), i.CoverageRatio*100), draw.Plain)
 	p.Field("confidence", fmt.Sprintf("%.2f", i.Confidence), draw.Plain)
 	if r.value("needs_review") == "true" {
 		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)
@@ -202,7 +215,7 @@ func gapKind() *kind {
 			case 0:
 				return f.ControlCode, draw.Plain
 			case 1:
-				return severity[:min(4, len(severity))], severityStyle(severity)
+				return shortSeverity(severity), severityStyle(severity)
 			case 2:
 				return severity, severityStyle(severity)
 			case 3:

@@ -129,7 +129,7 @@ func poamKind() *kind {
 			case 2:
 				return r.value("due_date"), draw.Plain
 			case 3:
-				return string(i.Severity)[:min(4, len(i.Severity))], severityStyle(string(i.Severity))
+				return shortSeverity(string(i.Severity)), severityStyle(string(i.Severity))
 			case 4:
 				return string(i.Severity), severityStyle(string(i.Severity))
 			case 5:

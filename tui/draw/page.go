@@ -46,6 +46,9 @@ func (p *Page) Indent(by int, style Style, text string) {
 // Add adds a line as it is.
 func (p *Page) Add(l Line) { p.Lines = append(p.Lines, l) }
 
+// stackedBelow is the width below which a value of more than a line stands under its name.
+const stackedBelow = 60
+
 // fieldWidth is how far the values of fields stand to the right.
 const fieldWidth = 15
 
@@ -54,8 +57,8 @@ func (p *Page) Field(name, value string, style Style) {
 	if strings.TrimSpace(value) == "" {
 		return
 	}
-	if p.w < 2*fieldWidth {
-		p.Text(Dim, name+":")
+	if p.w < 2*fieldWidth || p.w < stackedBelow && (strings.Contains(value, "\n") || print.Width(print.Line(value)) > p.w-fieldWidth) {
+		p.Text(Dim, name)
 		p.Indent(2, style, value)
 		return
 	}
