@@ -92,7 +92,7 @@ func soaKind() *kind {
 			reading(attr{key: "e", name: "rationale", word: "rationale", form: ofLongText}, func(i *api.SoAItem) string { return i.Rationale }),
 			reading(attr{name: "needs_review", word: "needs review", form: ofBool}, func(i *api.SoAItem) string { return strconv.FormatBool(i.NeedsReview) }),
 		},
-		columns: []list.Column{{Title: "control", Width: 8}, {Title: "title"}, {Title: "stat", Width: 5, To: 64}, {Title: "applicability", Width: 20, From: 88},
+		columns: []list.Column{{Title: "control", Width: 9}, {Title: "title"}, {Title: "stat", Width: 5, To: 64}, {Title: "applicability", Width: 20, From: 88},
 			{Title: "status", Width: 21, From: 64}, {Title: "evidence", Width: 8, From: 76}, {Title: "owner", Width: 14, From: 120}},
 		cell: func(r *row, c int) (string, draw.Style) {
 			i, status, out := r.item.(*api.SoAItem), r.value("implementation_status"), r.value("applicability")
@@ -207,7 +207,7 @@ func gapKind() *kind {
 			reading(attr{key: "e", name: "recommendation", word: "recommendation", form: ofLongText}, func(f *api.Finding) string { return f.Recommendation }),
 			reading(attr{key: "c", name: "condition", word: "condition", form: ofLongText}, func(f *api.Finding) string { return f.Condition }),
 		},
-		columns: []list.Column{{Title: "control", Width: 8}, {Title: "sev", Width: 4, To: 64}, {Title: "severity", Width: 13, From: 64}, {Title: "title"},
+		columns: []list.Column{{Title: "control", Width: 9}, {Title: "sev", Width: 4, To: 64}, {Title: "severity", Width: 13, From: 64}, {Title: "title"},
 			{Title: "status", Width: 21, From: 76}, {Title: "owner", Width: 14, From: 92}, {Title: "due", Width: 10, From: 110}},
 		cell: func(r *row, c int) (string, draw.Style) {
 			f, severity := r.item.(*api.Finding), r.value("severity")

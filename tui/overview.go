@@ -281,7 +281,11 @@ func (o *overview) view(w, h int) []draw.Line {
 		}
 	}
 	o.scroll = max(0, min(o.scroll, len(p.Lines)-h))
-	return draw.Beside(left, p.Lines[o.scroll:], wayWidth, h)
+	right := p.Lines[o.scroll:]
+	if len(right) > h {
+		right = append(right[:h-1:h-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines (PgDn)", len(right)-h+1)))
+	}
+	return draw.Beside(left, right, wayWidth, h)
 }
 
 // inSight are so many lines of the ways that the chosen one is among them.
@@ -455,6 +459,14 @@ func (o *overview) figures(p *draw.Page) {
 			bar(p, string(v), s.FindingsBySeverity[v], total, severityStyle(string(v)))
 		}
 	}
+	if plan := o.got.plan; plan != nil {
+		p.Title("Plan of action")
+		style := draw.Plain
+		if plan.Overdue > 0 {
+			style = draw.Red
+		}
+		p.Text(style, fmt.Sprintf("%d open, %d overdue, %d completed of %d", plan.Open, plan.Overdue, plan.Completed, plan.Items))
+	}
 	if s.MaturityAvg != nil {
 		p.Title("Maturity %.2f of 5", *s.MaturityAvg)
 		if m := o.got.maturity; m != nil {
@@ -464,14 +476,6 @@ func (o *overview) figures(p *draw.Page) {
 				}
 			}
 		}
-	}
-	if plan := o.got.plan; plan != nil {
-		p.Title("Plan of action")
-		style := draw.Plain
-		if plan.Overdue > 0 {
-			style = draw.Red
-		}
-		p.Text(style, fmt.Sprintf("%d open, %d overdue, %d completed of %d", plan.Open, plan.Overdue, plan.Completed, plan.Items))
 	}
 	p.Title("About")
 	p.Field("frameworks", strings.Join(o.one.Frameworks, ", "), draw.Plain)
