@@ -198,12 +198,7 @@ func (d *decision) view(w, h int) []draw.Line {
 	default:
 		d.page(p)
 	}
-	d.scroll = max(0, min(d.scroll, len(p.Lines)-h))
-	lines := p.Lines[d.scroll:]
-	if len(lines) > h {
-		lines = append(lines[:h-1:h-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines", len(lines)-h+1)))
-	}
-	return lines
+	return draw.Scrolled(p.Lines, &d.scroll, h, "")
 }
 
 func (d *decision) page(p *draw.Page) {

@@ -280,12 +280,7 @@ func (o *overview) view(w, h int) []draw.Line {
 			left = append(append(left, nil), under.Lines...)
 		}
 	}
-	o.scroll = max(0, min(o.scroll, len(p.Lines)-h))
-	right := p.Lines[o.scroll:]
-	if len(right) > h {
-		right = append(right[:h-1:h-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines (PgDn)", len(right)-h+1)))
-	}
-	return draw.Beside(left, right, wayWidth, h)
+	return draw.Beside(left, draw.Scrolled(p.Lines, &o.scroll, h, " (PgDn)"), wayWidth, h)
 }
 
 // inSight are so many lines of the ways that the chosen one is among them.

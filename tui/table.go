@@ -241,12 +241,7 @@ func (t *table) detail(w, h int) []draw.Line {
 		t.page(p, r)
 		t.drawnRow, t.drawnWidth, t.drawn = r, w, p.Lines
 	}
-	t.scroll = max(0, min(t.scroll, len(t.drawn)-h))
-	lines := t.drawn[t.scroll:]
-	if len(lines) > h {
-		lines = append(lines[:h-1:h-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines (Tab, then ↓)", len(lines)-h+1)))
-	}
-	return lines
+	return draw.Scrolled(t.drawn, &t.scroll, h, " (Tab, then ↓)")
 }
 
 func (t *table) click(x, y int) tea.Cmd {

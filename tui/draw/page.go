@@ -46,6 +46,23 @@ func (p *Page) Indent(by int, style Style, text string) {
 // Add adds a line as it is.
 func (p *Page) Add(l Line) { p.Lines = append(p.Lines, l) }
 
+// hintFrom is the height from which a line is spent on telling of those below.
+const hintFrom = 4
+
+// Scrolled are the h lines from a place on, which is put where there are lines; below them
+// stands how many more there are, and by which key.
+func Scrolled(lines []Line, from *int, h int, key string) []Line {
+	*from = max(0, min(*from, len(lines)-h))
+	lines = lines[*from:]
+	if len(lines) <= h {
+		return lines
+	}
+	if h < hintFrom {
+		return lines[:max(0, h)]
+	}
+	return append(lines[:h-1:h-1], T(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, key)))
+}
+
 // stackedBelow is the width below which a value of more than a line stands under its name.
 const stackedBelow = 60
 
