@@ -54,6 +54,12 @@ func newConflicts(a *App, one api.Assessment) *conflicts {
 		}
 		return out, l.Pagination, nil
 	}
+	t.sign = func(record any) string {
+		if record.(*api.SyncConflict).Status != "open" {
+			return "✓"
+		}
+		return ""
+	}
 	c.table = t.start(list.Column{Title: "what", Width: 26}, list.Column{Title: "home"}, list.Column{Title: "clone", From: 60}, list.Column{Title: "state", Width: 16, From: 88})
 	return c
 }
@@ -79,7 +85,27 @@ func conflictEntry(c *api.SyncConflict) entry {
 	if c.Status != "open" {
 		state = "decided: " + c.Choice
 	}
-	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, sideText(c.Home), sideText(c.Clone), state)
+	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, sideWords(c, c.Home), sideWords(c, c.Clone), state)
+}
+
+// fieldOf is the field of a deliverable's line that a conflict is about; nil where it is of none.
+func fieldOf(c *api.SyncConflict) *attr {
+	if g := gateOf[c.Table]; g != "" {
+		return kindOf(g).attr(c.Field)
+	}
+	return nil
+}
+
+// sideWords is a side's value in the words that the rest of the screens have for it.
+func sideWords(c *api.SyncConflict, s api.SyncSide) string {
+	text := sideText(s)
+	if a := fieldOf(c); a != nil && slices.Contains(a.choices, text) {
+		if a.form == ofNumber {
+			return levelWord(text)
+		}
+		return print.Words(text)
+	}
+	return text
 }
 
 // sideText is a side's value as people read it.
@@ -124,7 +150,7 @@ func (c *conflicts) page(p *draw.Page, record any) {
 		if who := strings.Trim(s.side.By+", "+momentOf(s.side.At), ", "); who != "" {
 			p.Indent(2, draw.Dim, who)
 		}
-		p.Indent(2, draw.Plain, sideText(s.side))
+		p.Indent(2, draw.Plain, sideWords(one, s.side))
 	}
 }
 
@@ -272,10 +298,7 @@ func (c *conflicts) write(one *api.SyncConflict) tea.Cmd {
 		in.Body.Choice, in.Body.Value = "value", v
 		return c.decide([]*api.ResolveSyncInput{in})
 	}
-	var at *attr
-	if g := gateOf[one.Table]; g != "" {
-		at = kindOf(g).attr(one.Field)
-	}
+	at := fieldOf(one)
 	now := ""
 	if told(one.Home.Value) {
 		now = sideText(one.Home)

@@ -41,6 +41,8 @@ type table struct {
 	fetch   func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error)
 	// page shows a record; nil where the rows say all.
 	page func(p *draw.Page, record any)
+	// sign is one sign of what goes on with a record; nil where none has one.
+	sign func(record any) string
 	// more are the actions beside those of every table; of a record, that is nil where there is none.
 	more func(record any) []act.Action
 	// live tells whether a record goes on changing; then the table is read again meanwhile.
@@ -76,8 +78,14 @@ func (t *table) name() string       { return t.label }
 func (t *table) title() string      { return strings.TrimPrefix(t.above+" › ", " › ") + t.label }
 func (t *table) Len() int           { return len(t.entries) }
 func (t *table) ID(i int) string    { return t.entries[i].id }
-func (t *table) Sign(int) string    { return "" }
 func (t *table) Words(i int) string { return t.entries[i].words }
+
+func (t *table) Sign(i int) string {
+	if t.sign == nil {
+		return ""
+	}
+	return t.sign(t.entries[i].record)
+}
 
 func (t *table) Cell(i, c int) (string, draw.Style) {
 	e := &t.entries[i]
