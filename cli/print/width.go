@@ -79,13 +79,16 @@ func wrapLine(s string, width int) (out []string) {
 		if used > 0 {
 			out = append(out, line)
 		}
-		for w > width {
+		for w > width && word != "" {
 			head, rest := split(word, width)
 			if head == "" { // one sign is wider than the column
 				head, rest, _, _ = uniseg.FirstGraphemeClusterInString(word, -1)
 			}
 			out = append(out, head)
-			word, w = rest, Width(rest)
+			word = rest
+			if w -= Width(head); w <= width { // only then exactly: a text without blanks may be long
+				w = Width(word)
+			}
 		}
 		line, used = word, w
 	}
