@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -182,6 +183,27 @@ func (a *app) together(ctx context.Context, home *client.Client, st *api.SyncSta
 		a.progress.Done("sent %d, read %d", got.Sent, got.Read)
 	}
 	return got, err
+}
+
+// togetherInWords brings a clone and its home together, and says what came of it.
+func (a *app) togetherInWords(ctx context.Context, assessment string) (string, error) {
+	st, err := call(ctx, a, api.GetSyncStatus, &api.SyncInput{AssessmentID: assessment})
+	if err != nil {
+		return "", err
+	}
+	home, done, err := a.homeOf(ctx, st.Server, st.OrganizationID, a.flags.Token)
+	if err != nil {
+		return "", err
+	}
+	got, err := a.together(ctx, home, st, false)
+	if err := errors.Join(err, done()); err != nil {
+		return "", err
+	}
+	words := fmt.Sprintf("sent %s, read %s and %s", count(got.Sent, "change", "changes"), count(got.Read, "record", "records"), count(got.Files, "file", "files"))
+	if got.Conflicts > 0 {
+		words += ", " + count(got.Conflicts, "new conflict", "new conflicts")
+	}
+	return words, nil
 }
 
 // readHome brings what changed at the home to the clone; where dry, it only counts the first part.

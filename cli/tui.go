@@ -20,6 +20,10 @@ type TerminalOptions struct {
 	Assessment *api.Assessment
 	// Opened is told which assessment is looked at.
 	Opened func(id string)
+	// Resolve decides a conflict at the assessment's home, Together brings a clone and its
+	// home together and says what came of it.
+	Resolve  func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
+	Together func(ctx context.Context, assessment string) (string, error)
 	// Notices are words on the side.
 	Notices <-chan string
 	Mouse   bool
@@ -68,6 +72,9 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 		return err
 	}
 	o := TerminalOptions{Client: c, Place: a.placeName(), Opened: a.use, Notices: notices, Mouse: mouse, Color: a.Color, Clock: a.Clock, Editor: a.Env("VISUAL")}
+	aside := *a // nothing is said on the side while a screen is shown
+	aside.progress = nil
+	o.Resolve, o.Together = aside.resolveAtHome, aside.togetherInWords
 	if o.Editor == "" {
 		o.Editor = a.Env("EDITOR")
 	}

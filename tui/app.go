@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,6 +64,8 @@ type App struct {
 	lost     lost
 	saver    saver
 	reviews  map[string]*review
+	bringing bool   // a clone and its home are brought together
+	unfollow func() // ends what is followed; nil where nothing is
 	// after brings a function back after a time; a test brings it back itself.
 	after func(d time.Duration, f func() tea.Cmd) tea.Cmd
 }
@@ -93,7 +96,7 @@ const (
 
 // later does work beside Update; what it returns is applied there.
 func (a *App) later(work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
-	return a.within(patience, work)
+	return a.within(cmp.Or(a.Patience, patience), work)
 }
 
 func (a *App) within(d time.Duration, work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
@@ -129,6 +132,7 @@ func (a *App) top() screen { return a.stack[len(a.stack)-1] }
 
 // push opens a screen over the one there is.
 func (a *App) push(s screen) tea.Cmd {
+	a.leave()
 	a.stack = append(a.stack, s)
 	return s.load()
 }
@@ -146,6 +150,7 @@ func (a *App) pop() tea.Cmd {
 	if len(a.stack) == 1 {
 		return a.quit()
 	}
+	a.leave()
 	a.stack = a.stack[:len(a.stack)-1]
 	return a.top().load()
 }

@@ -86,7 +86,9 @@ const ordinals = "1234567890"
 func (c *choose) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	p.Text(draw.Bold, c.title)
-	from := max(0, min(c.at-h+2, len(c.words)-h+1))
+	p.Lines = p.Lines[:min(len(p.Lines), max(h-len(c.words), min(1, h-1)))]
+	room := h - len(p.Lines)
+	from := max(0, min(c.at-room+1, len(c.words)-room))
 	for i, word := range c.words {
 		if i < from {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -55,7 +56,7 @@ func newTimeline(a *App, one api.Assessment) *table {
 		var out []entry
 		for i := range l.Data {
 			e := &l.Data[i]
-			out = append(out, newEntry(e.ID, e, nil, print.Moment(e.At), e.Actor.Name, e.Summary, e.Type))
+			out = append(out, newEntry(e.ID, e, nil, print.Moment(e.At), shortMoment(e.At), e.Actor.Name, e.Summary, e.Type))
 		}
 		return out, l.Pagination, nil
 	}
@@ -67,8 +68,11 @@ func newTimeline(a *App, one api.Assessment) *table {
 		p.Field("kind", e.Type, draw.Plain)
 		p.Field("of", print.Words(e.ResourceType)+" "+e.ResourceID, draw.Plain)
 	}
-	return t.start(list.Column{Title: "at", Width: 20}, list.Column{Title: "who", Width: 14, From: 56}, list.Column{Title: "what"}, list.Column{Title: "kind", Width: 22, From: 90})
+	return t.start(list.Column{Title: "at", Width: 20, From: 48}, list.Column{Title: "at", Width: 11, To: 48}, list.Column{Title: "who", Width: 14, From: 56}, list.Column{Title: "what"}, list.Column{Title: "kind", Width: 22, From: 90})
 }
+
+// shortMoment is a time in eleven cells, where the year is seen elsewhere.
+func shortMoment(t time.Time) string { return t.UTC().Format("01-02 15:04") }
 
 // newAudit lists who did what in the organization.
 func newAudit(a *App) *table {
@@ -85,7 +89,7 @@ func newAudit(a *App) *table {
 			if e.Outcome != "success" {
 				style = draw.Red
 			}
-			out = append(out, newEntry(e.ID, e, []draw.Style{3: style}, print.Moment(e.At), e.Actor.Name, e.Action, e.Outcome, e.ResourceType))
+			out = append(out, newEntry(e.ID, e, []draw.Style{4: style}, print.Moment(e.At), shortMoment(e.At), e.Actor.Name, e.Action, e.Outcome, e.ResourceType))
 		}
 		return out, l.Pagination, nil
 	}
@@ -121,5 +125,5 @@ func newAudit(a *App) *table {
 			})
 		}}}
 	}
-	return t.start(list.Column{Title: "at", Width: 20}, list.Column{Title: "who", Width: 14, From: 52}, list.Column{Title: "action"}, list.Column{Title: "outcome", Width: 8, From: 60}, list.Column{Title: "of", Width: 16, From: 90})
+	return t.start(list.Column{Title: "at", Width: 20, From: 48}, list.Column{Title: "at", Width: 11, To: 48}, list.Column{Title: "who", Width: 14, From: 52}, list.Column{Title: "action"}, list.Column{Title: "outcome", Width: 8, From: 60}, list.Column{Title: "of", Width: 16, From: 90})
 }

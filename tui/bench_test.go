@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // sizes are a whole catalog, and several at once.
@@ -47,22 +48,66 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
-// A change of everything at once, up to the frame that shows it; it is saved beside that.
+// A change of everything at once: the key that sets it up to the frame that shows it, and
+// then each answer of the engine while it is saved, to its frame. The longest of either is
+// what a person may notice.
 func BenchmarkChangeAll(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := newStage(b, newFake(n))
-			v := s.review("1")
-			for i := range b.N {
-				rows := v.rows
-				v.change(rows, map[string]string{"owner": fmt.Sprint("Ada ", i)})
-				s.app.saver.sending, s.app.saver.queue = nil, nil
+			s.size(160, 48)
+			s.review("1")
+			s.press("*", "o")
+			begin := spent(b)
+			for i := 0; b.Loop(); i++ {
+				b.StopTimer()
+				s.app.over, s.app.saver.sending, s.app.saver.queue = nil, nil, nil
+				s.press("o", "ctrl+u")
+				s.write(fmt.Sprint("Ada ", i))
+				b.StartTimer()
+				s.app.Update(keyOf("enter"))
+				if s.app.View() == "" || s.app.saver.waiting() != n {
+					b.Fatal("nothing drawn, or not all to be saved")
+				}
+			}
+			processor(b, begin)
+		})
+	}
+}
+
+// The answer of the engine to some of many changes, up to its frame.
+func BenchmarkSaveMany(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := newStage(b, newFake(n))
+			s.size(160, 48)
+			s.review("1")
+			s.press("*", "o")
+			s.write("Ada")
+			_, cmd := s.app.Update(keyOf("enter"))
+			begin := spent(b)
+			for i := 0; b.Loop(); i++ {
+				b.StopTimer()
+				if cmd == nil || s.app.saver.waiting() == 0 {
+					s.press("o", "ctrl+u")
+					s.write(fmt.Sprint("Ada ", i))
+					_, cmd = s.app.Update(keyOf("enter"))
+				}
+				answer := cmd()
+				b.StartTimer()
+				_, cmd = s.app.Update(answer)
 				if s.app.View() == "" {
 					b.Fatal("nothing drawn")
 				}
 			}
+			processor(b, begin)
 		})
 	}
+}
+
+// processor tells how much time of the processor a round took.
+func processor(b *testing.B, begin time.Duration) {
+	b.ReportMetric(float64(spent(b)-begin)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
 }
 
 // Opening an assessment and its Statement of Applicability, up to the frame that shows

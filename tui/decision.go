@@ -198,12 +198,7 @@ func (d *decision) view(w, h int) []draw.Line {
 	default:
 		d.page(p)
 	}
-	d.scroll = max(0, min(d.scroll, len(p.Lines)-h))
-	lines := p.Lines[d.scroll:]
-	if len(lines) > h {
-		lines = append(lines[:h-1:h-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines", len(lines)-h+1)))
-	}
-	return lines
+	return draw.Scrolled(p.Lines, &d.scroll, h, "")
 }
 
 func (d *decision) page(p *draw.Page) {
@@ -268,7 +263,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 			if x.DecidedBy != nil {
 				by = x.DecidedBy.Name
 			}
-			out = append(out, newEntry(x.ID, x, []draw.Style{2: style}, x.Gate.Title(), fmt.Sprint(x.VersionNumber), string(x.Status), print.Moment(x.RequestedAt), by))
+			out = append(out, newEntry(x.ID, x, []draw.Style{2: style}, capital(x.Gate.Title()), fmt.Sprint(x.VersionNumber), string(x.Status), print.Moment(x.RequestedAt), by))
 		}
 		return out, l.Pagination, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -37,6 +38,12 @@ type fake struct {
 	agents   []api.AgentRun
 	events   []api.AuditEvent
 	talk     []api.Comment
+	sync     api.SyncStatus
+	clashes  []api.SyncConflict
+	// decided is how conflicts were resolved.
+	decided []string
+	// told are the events of each next stream of a run.
+	told []string
 	// said is every operation that was called.
 	said []string
 	// on is asked before an operation is answered; an error of it is the answer.
@@ -108,7 +115,7 @@ func pageFrom[T any](all []T, p api.Paging) *api.List[T] {
 		limit = api.DefaultListLimit
 	}
 	to := min(len(all), from+limit)
-	l := &api.List[T]{Data: slices.Clone(all[min(from, len(all)):to]), Pagination: api.Pagination{Total: len(all), Limit: limit}}
+	l := &api.List[T]{Data: append([]T{}, all[min(from, len(all)):to]...), Pagination: api.Pagination{Total: len(all), Limit: limit}}
 	if to < len(all) {
 		next := fmt.Sprint(to)
 		l.Pagination.NextCursor, l.Pagination.HasMore = &next, true
@@ -175,9 +182,28 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 			return api.Conflict("the content is another by now: read it again and decide")
 		}
 		f.pending, f.soa.Status = nil, api.VersionApproved
-		return answer(out, api.Approval{Gate: api.GateSoA, VersionNumber: 1, Status: api.ApprovalApproved})
+		done := api.Approval{Gate: api.GateSoA, VersionNumber: 1, Status: api.ApprovalApproved}
+		done.ID = "ap1"
+		return answer(out, done)
+	case *api.SyncConflictsInput:
+		var some []api.SyncConflict
+		for _, c := range f.clashes {
+			if x.Status == "" || x.Status == c.Status {
+				some = append(some, c)
+			}
+		}
+		return answer(out, pageFrom(some, x.Paging))
+	case *api.ResolveSyncInput:
+		return f.resolve(x, out)
+	case *api.WorkflowEventsInput:
+		if len(f.told) == 0 {
+			return api.RateLimited(1)
+		}
+		out.(*api.File).Content = io.NopCloser(strings.NewReader(f.told[0]))
+		f.told = f.told[1:]
+		return nil
 	case *api.SearchInput:
-		return answer(out, api.SearchAnswer{Query: x.Body.Query, Data: f.hits})
+		return answer(out, api.SearchAnswer{Query: x.Body.Query, Data: append([]api.SearchHit{}, f.hits...)})
 	}
 	switch op.ID {
 	case "list-assessments":
@@ -202,6 +228,8 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 		return answer(out, pageFrom(f.pending, api.Paging{}))
 	case "list-document-chunks":
 		return answer(out, pageFrom(f.chunks, api.Paging{}))
+	case "get-sync-status":
+		return answer(out, f.sync)
 	case "list-workflows":
 		return answer(out, pageFrom(f.runs, api.Paging{}))
 	case "list-assessment-agent-runs":
@@ -215,6 +243,24 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 	}
 	reflect.ValueOf(out).Elem().SetZero()
 	return nil
+}
+
+// resolve decides a conflict once, as the home does.
+func (f *fake) resolve(x *api.ResolveSyncInput, out any) error {
+	for i := range f.clashes {
+		c := &f.clashes[i]
+		if c.ID != x.ConflictID {
+			continue
+		}
+		if c.Status != "open" {
+			return api.Conflict("this conflict is resolved already; it is decided once")
+		}
+		by := "Ada"
+		c.Status, c.Choice, c.ResolvedBy, c.ResolvedAt = "resolved", x.Body.Choice, &by, &someday
+		f.decided = append(f.decided, x.Body.Choice+" "+string(x.Body.Value))
+		return answer(out, c)
+	}
+	return api.NotFound("conflict", x.ConflictID)
 }
 
 func set[T any](dst *T, v *T) {
@@ -269,9 +315,12 @@ type stage struct {
 	quit  bool
 }
 
-func newStage(t testing.TB, f *fake) *stage {
+func newStage(t testing.TB, f *fake) *stage { return stageOn(t, f, f) }
+
+// stageOn is an interface on any caller.
+func stageOn(t testing.TB, c Caller, f *fake) *stage {
 	s := &stage{t: t, fake: f}
-	s.app = newApp(t.Context(), Options{Caller: f, Place: "local", Clock: func() time.Time { return someday }, Folder: t.TempDir()})
+	s.app = newApp(t.Context(), Options{Caller: c, Place: "local", Clock: func() time.Time { return someday }, Folder: t.TempDir()})
 	s.app.after = func(_ time.Duration, f func() tea.Cmd) tea.Cmd {
 		s.waits = append(s.waits, f)
 		return nil

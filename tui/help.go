@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -48,12 +47,7 @@ func (h *help) view(w, height int) []draw.Line {
 	for _, s := range signs {
 		p.Text(draw.Plain, s[0]+"  "+s[1])
 	}
-	h.scroll = max(0, min(h.scroll, len(p.Lines)-height))
-	lines := p.Lines[h.scroll:]
-	if len(lines) > height {
-		lines = append(lines[:height-1:height-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines", len(lines)-height+1)))
-	}
-	return lines
+	return draw.Scrolled(p.Lines, &h.scroll, height, "")
 }
 
 // signs are what stands before rows and in the rail.
@@ -72,7 +66,7 @@ func Keys() string {
 		screens = append(screens, a.reviewOf(one, g))
 	}
 	screens = append(screens, newDecision(a, one, kindOf(api.GateSoA)), newApprovals(a, one), newDocuments(a, one), newPassages(a, "", "", "", nil), newSearch(a, one),
-		newWorkflows(a, one), newAgentRuns(a, one), newTimeline(a, one), newAudit(a))
+		newWorkflows(a, one), newAgentRuns(a, one), newConflicts(a, one), newTimeline(a, one), newAudit(a))
 	for _, s := range screens {
 		act.Table(&b, s.name(), s.actions())
 	}

@@ -54,7 +54,8 @@ type kind struct {
 	openWord string
 	// accept is what taking an item as it was drafted sets; nil where there is no such thing.
 	accept func(r *row) (set map[string]string, off string)
-	page   func(p *draw.Page, r *row)
+	// page shows an item's fields, below what is longer; nil where nothing is.
+	page, below func(p *draw.Page, r *row)
 	// evidence is what the item rests on.
 	evidence func(item any) []api.Evidence
 	// key tells an item apart from the others, in every version.

@@ -60,6 +60,19 @@ func severityStyle(s string) draw.Style {
 	return draw.Plain
 }
 
+// shortSeverity is a severity in four cells.
+func shortSeverity(s string) string {
+	switch api.Severity(s) {
+	case api.SeverityCritical:
+		return "crit"
+	case api.SeverityMedium:
+		return "med"
+	case api.SeverityInformational:
+		return "info"
+	}
+	return s
+}
+
 var owner = attr{key: "o", name: "owner", word: "owner", form: ofText, null: true}
 var note = attr{key: "n", name: "note", word: "note", form: ofLongText, null: true}
 
@@ -79,7 +92,7 @@ func soaKind() *kind {
 			reading(attr{key: "e", name: "rationale", word: "rationale", form: ofLongText}, func(i *api.SoAItem) string { return i.Rationale }),
 			reading(attr{name: "needs_review", word: "needs review", form: ofBool}, func(i *api.SoAItem) string { return strconv.FormatBool(i.NeedsReview) }),
 		},
-		columns: []list.Column{{Title: "control", Width: 8}, {Title: "title"}, {Title: "stat", Width: 5, To: 64}, {Title: "applicability", Width: 20, From: 88},
+		columns: []list.Column{{Title: "control", Width: 9}, {Title: "title"}, {Title: "stat", Width: 5, To: 64}, {Title: "applicability", Width: 20, From: 88},
 			{Title: "status", Width: 21, From: 64}, {Title: "evidence", Width: 8, From: 76}, {Title: "owner", Width: 14, From: 120}},
 		cell: func(r *row, c int) (string, draw.Style) {
 			i, status, out := r.item.(*api.SoAItem), r.value("implementation_status"), r.value("applicability")
@@ -113,6 +126,11 @@ func soaKind() *kind {
 		},
 		evidence: func(item any) []api.Evidence { return item.(*api.SoAItem).Evidence },
 		page:     soaPage,
+		below: func(p *draw.Page, r *row) {
+			i := r.item.(*api.SoAItem)
+			statements(p, i.Statements)
+			missing(p, i.MissingElements)
+		},
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := do(ctx, c, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
 			return err
@@ -148,13 +166,11 @@ func soaPage(p *draw.Page, r *row) {
 	p.Field("because", r.value("rationale"), draw.Plain)
 	p.Field("status", print.Words(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
 	p.Field("reason", i.Reason, draw.Plain)
-	p.Field("evidence", fmt.Sprintf("%s, %.0f %% of the statements", print.Words(i.EvidenceCoverage), i.CoverageRatio*100), draw.Plain)
+	p.Field("evidence", fmt.Sprintf("%s, %.0f %% of statements", print.Words(i.EvidenceCoverage), i.CoverageRatio*100), draw.Plain)
 	p.Field("confidence", fmt.Sprintf("%.2f", i.Confidence), draw.Plain)
 	if r.value("needs_review") == "true" {
 		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)
 	}
-	statements(p, i.Statements)
-	missing(p, i.MissingElements)
 }
 
 func statements(p *draw.Page, all []api.Statement) {
@@ -191,7 +207,7 @@ func gapKind() *kind {
 			reading(attr{key: "e", name: "recommendation", word: "recommendation", form: ofLongText}, func(f *api.Finding) string { return f.Recommendation }),
 			reading(attr{key: "c", name: "condition", word: "condition", form: ofLongText}, func(f *api.Finding) string { return f.Condition }),
 		},
-		columns: []list.Column{{Title: "control", Width: 8}, {Title: "sev", Width: 4, To: 64}, {Title: "severity", Width: 13, From: 64}, {Title: "title"},
+		columns: []list.Column{{Title: "control", Width: 9}, {Title: "sev", Width: 4, To: 64}, {Title: "severity", Width: 13, From: 64}, {Title: "title"},
 			{Title: "status", Width: 21, From: 76}, {Title: "owner", Width: 14, From: 92}, {Title: "due", Width: 10, From: 110}},
 		cell: func(r *row, c int) (string, draw.Style) {
 			f, severity := r.item.(*api.Finding), r.value("severity")
@@ -199,7 +215,7 @@ func gapKind() *kind {
 			case 0:
 				return f.ControlCode, draw.Plain
 			case 1:
-				return severity[:min(4, len(severity))], severityStyle(severity)
+				return shortSeverity(severity), severityStyle(severity)
 			case 2:
 				return severity, severityStyle(severity)
 			case 3:
@@ -227,8 +243,8 @@ func gapKind() *kind {
 			p.Field("due", r.value("due_date"), draw.Plain)
 			p.Field("confidence", fmt.Sprintf("%.2f", f.Confidence), draw.Plain)
 			p.Field("source", f.Source, draw.Plain)
-			missing(p, f.MissingElements)
 		},
+		below: func(p *draw.Page, r *row) { missing(p, r.item.(*api.Finding).MissingElements) },
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := do(ctx, c, api.SubmitGap, &api.GapInput{GapVersionID: id})
 			return err

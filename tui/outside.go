@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -50,6 +52,9 @@ func (a *App) edit(text string, done func(text string) tea.Cmd) tea.Cmd {
 		var got []byte
 		if err == nil {
 			got, err = readSome(path)
+		}
+		if err == nil && (!utf8.Valid(got) || bytes.IndexByte(got, 0) >= 0) {
+			err = errors.New("what it left is no text; nothing was changed")
 		}
 		return applied{f: func() tea.Cmd {
 			if err != nil {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,6 +22,7 @@ type overview struct {
 	got    *standing
 	at     int
 	scroll int
+	top    int // the first line of the ways that is in sight
 	moving string
 }
 
@@ -33,6 +35,8 @@ type standing struct {
 	maturity *api.MaturitySummary
 	plan     *api.POAMSummary
 	runs     []api.WorkflowRun
+	// sync is nil where the caller may not see it.
+	sync *api.SyncStatus
 }
 
 func newOverview(a *App, one api.Assessment) *overview { return &overview{app: a, one: one} }
@@ -58,6 +62,7 @@ func (o *overview) ways() []way {
 		way{"8", "Workflow runs", func() screen { return newWorkflows(a, o.one) }},
 		way{"9", "Agent runs", func() screen { return newAgentRuns(a, o.one) }},
 		way{"0", "Timeline", func() screen { return newTimeline(a, o.one) }},
+		way{"c", "Sync conflicts", func() screen { return newConflicts(a, o.one) }},
 		way{"a", "Audit trail", func() screen { return newAudit(a) }})
 }
 
@@ -79,17 +84,33 @@ func (o *overview) load() tea.Cmd {
 	})
 }
 
-// watch looks again while a workflow runs.
+// watch follows a workflow that runs; with each of its steps the assessment is read again.
 func (o *overview) watch() tea.Cmd {
-	for _, r := range o.got.runs {
-		if r.Status.Live() && !r.Status.Waits() {
+	if o.app.top() != screen(o) {
+		return nil
+	}
+	for i := range o.got.runs {
+		r := &o.got.runs[i]
+		if !r.Status.Live() || r.Status.Waits() {
+			continue
+		}
+		return o.app.follow(r.ID, func(now *api.WorkflowRun) tea.Cmd {
+			step := r.CurrentStep
+			if *r = *now; r.CurrentStep != step {
+				return o.load()
+			}
+			return nil
+		}, func(err error) tea.Cmd {
+			if errors.Is(err, errEnded) {
+				return o.load()
+			}
 			return o.app.after(livePause, func() tea.Cmd {
 				if o.app.top() != screen(o) {
 					return nil
 				}
 				return o.load()
 			})
-		}
+		})
 	}
 	return nil
 }
@@ -100,6 +121,9 @@ func stand(ctx context.Context, c Caller, id string) (*standing, *api.Assessment
 	one, err := do(ctx, c, api.GetAssessment, &in)
 	if err != nil {
 		return nil, nil, err
+	}
+	if one.ID != id {
+		return nil, nil, fmt.Errorf("the answer to a question about assessment %s is of %s", id, one.ID)
 	}
 	s := &standing{heads: map[api.Gate]*api.DeliverableVersion{}}
 	if s.status, err = do(ctx, c, api.GetAssessmentStatus, &in); err != nil {
@@ -133,7 +157,10 @@ func stand(ctx context.Context, c Caller, id string) (*standing, *api.Assessment
 		return nil, nil, err
 	}
 	s.runs = runs.Data
-	return s, one, nil
+	if s.sync, err = do(ctx, c, api.GetSyncStatus, &api.SyncInput{AssessmentID: id}); api.IsCode(err, api.CodeForbidden) {
+		s.sync, err = nil, nil
+	}
+	return s, one, err
 }
 
 func (o *overview) actions() []act.Action {
@@ -149,6 +176,12 @@ func (o *overview) actions() []act.Action {
 	for _, w := range ways {
 		out = append(out, act.Action{Keys: []string{w.key}, Help: "opens " + w.title, Do: func() tea.Cmd { return a.push(w.open()) }})
 	}
+	var st *api.SyncStatus
+	if o.got != nil {
+		st = o.got.sync
+	}
+	out = append(out, act.Action{Keys: []string{"B"}, Label: "bring together", Off: notTogether(a, st), Help: "sends what was changed here and reads what changed at the home, as `service sync` does",
+		Do: func() tea.Cmd { return a.together(o.one.ID, o.load) }})
 	return append(out, moving(func(to string) tea.Cmd {
 		switch to {
 		case "up":
@@ -235,8 +268,10 @@ func (o *overview) view(w, h int) []draw.Line {
 	if w < splitFrom {
 		p := draw.NewPage(w)
 		o.brief(p)
-		return append(left[:min(len(left), max(1, h-4))], p.Lines[:min(len(p.Lines), 4)]...)
+		below := p.Lines[:min(len(p.Lines), max(0, min(4, h-2)))]
+		return append(o.inSight(left, h-len(below)), below...)
 	}
+	left = o.inSight(left, h)
 	p := draw.NewPage(w - wayWidth - 2)
 	o.brief(p)
 	o.figures(p)
@@ -245,8 +280,22 @@ func (o *overview) view(w, h int) []draw.Line {
 			left = append(append(left, nil), under.Lines...)
 		}
 	}
-	o.scroll = max(0, min(o.scroll, len(p.Lines)-h))
-	return draw.Beside(left, p.Lines[o.scroll:], wayWidth, h)
+	return draw.Beside(left, draw.Scrolled(p.Lines, &o.scroll, h, " (PgDn)"), wayWidth, h)
+}
+
+// inSight are so many lines of the ways that the chosen one is among them.
+func (o *overview) inSight(lines []draw.Line, h int) []draw.Line {
+	n := 2 * len(kinds())
+	from, to := 2*o.at, 2*o.at+2
+	if from >= n {
+		from = n/2 + o.at
+		to = from + 1
+	}
+	o.top = max(0, min(max(min(o.top, from), to-h), len(lines)-h))
+	if to-from > h {
+		o.top = from
+	}
+	return lines[o.top:min(len(lines), o.top+h)]
 }
 
 func (o *overview) drawWays(w int) []draw.Line {
@@ -265,6 +314,34 @@ func (o *overview) drawWays(w int) []draw.Line {
 		out = append(out, mark(line, i == o.at, w))
 	}
 	return out
+}
+
+// wayAt is the way that a line belongs to.
+func (o *overview) wayAt(y int) (int, bool) {
+	n := 2 * len(kinds())
+	at := y / 2
+	if y >= n {
+		at = n/2 + y - n
+	}
+	return at, y >= 0 && at < len(o.ways())
+}
+
+// click goes to a way, and opens the one that it was on.
+func (o *overview) click(x, y int) tea.Cmd {
+	at, there := o.wayAt(y + o.top)
+	if o.got == nil || !there || x >= wayWidth && o.app.w >= splitFrom {
+		return nil
+	}
+	if at == o.at {
+		return o.app.push(o.ways()[at].open())
+	}
+	o.at = at
+	return nil
+}
+
+func (o *overview) wheel(by int) tea.Cmd {
+	o.scroll = max(0, o.scroll+by)
+	return nil
 }
 
 func mark(l draw.Line, on bool, w int) draw.Line {
@@ -294,6 +371,9 @@ func (o *overview) brief(p *draw.Page) {
 	case !waiting:
 		move, _ := g.status.State.Next()
 		p.Text(draw.Plain, "next: "+move.Work+" (n)")
+	}
+	if text, style := syncWords(g.sync); text != "" {
+		p.Text(style, text)
 	}
 	for _, r := range g.runs {
 		if r.Status.Live() {
@@ -374,6 +454,14 @@ func (o *overview) figures(p *draw.Page) {
 			bar(p, string(v), s.FindingsBySeverity[v], total, severityStyle(string(v)))
 		}
 	}
+	if plan := o.got.plan; plan != nil {
+		p.Title("Plan of action")
+		style := draw.Plain
+		if plan.Overdue > 0 {
+			style = draw.Red
+		}
+		p.Text(style, fmt.Sprintf("%d open, %d overdue, %d completed of %d", plan.Open, plan.Overdue, plan.Completed, plan.Items))
+	}
 	if s.MaturityAvg != nil {
 		p.Title("Maturity %.2f of 5", *s.MaturityAvg)
 		if m := o.got.maturity; m != nil {
@@ -383,14 +471,6 @@ func (o *overview) figures(p *draw.Page) {
 				}
 			}
 		}
-	}
-	if plan := o.got.plan; plan != nil {
-		p.Title("Plan of action")
-		style := draw.Plain
-		if plan.Overdue > 0 {
-			style = draw.Red
-		}
-		p.Text(style, fmt.Sprintf("%d open, %d overdue, %d completed of %d", plan.Open, plan.Overdue, plan.Completed, plan.Items))
 	}
 	p.Title("About")
 	p.Field("frameworks", strings.Join(o.one.Frameworks, ", "), draw.Plain)

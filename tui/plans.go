@@ -31,7 +31,7 @@ func maturityKind() *kind {
 			reading(attr{key: "e", name: "rationale", word: "rationale", form: ofLongText}, func(s *api.MaturityScore) string { return s.Rationale }),
 			reading(note, func(s *api.MaturityScore) string { return orNone(s.Note) }),
 		},
-		columns: []list.Column{{Title: "control", Width: 8}, {Title: "title"}, {Title: "level", Width: 11}, {Title: "what it is called", Width: 25, From: 84}, {Title: "weight", Width: 6, Right: true, From: 96}},
+		columns: []list.Column{{Title: "control", Width: 9}, {Title: "title"}, {Title: "level", Width: 11}, {Title: "what it is called", Width: 25, From: 84}, {Title: "weight", Width: 6, Right: true, From: 96}},
 		cell: func(r *row, c int) (string, draw.Style) {
 			s := r.item.(*api.MaturityScore)
 			level, _ := strconv.Atoi(r.value("level"))
@@ -117,7 +117,7 @@ func poamKind() *kind {
 			reading(attr{key: "f", name: "effort", word: "effort", choices: efforts}, func(i *api.POAMItem) string { return i.Effort }),
 			reading(attr{key: "e", name: "corrective_action", word: "action", form: ofLongText}, func(i *api.POAMItem) string { return i.CorrectiveAction }),
 		},
-		columns: []list.Column{{Title: "item", Width: 9}, {Title: "control", Width: 8, From: 60}, {Title: "due", Width: 10}, {Title: "sev", Width: 4, To: 64}, {Title: "severity", Width: 13, From: 64}, {Title: "weakness"},
+		columns: []list.Column{{Title: "item", Width: 9}, {Title: "control", Width: 9, From: 60}, {Title: "due", Width: 10}, {Title: "sev", Width: 4, To: 64}, {Title: "severity", Width: 13, From: 64}, {Title: "weakness"},
 			{Title: "status", Width: 13, From: 84}, {Title: "owner", Width: 14, From: 100}},
 		cell: func(r *row, c int) (string, draw.Style) {
 			i := r.item.(*api.POAMItem)
@@ -129,7 +129,7 @@ func poamKind() *kind {
 			case 2:
 				return r.value("due_date"), draw.Plain
 			case 3:
-				return string(i.Severity)[:min(4, len(i.Severity))], severityStyle(string(i.Severity))
+				return shortSeverity(string(i.Severity)), severityStyle(string(i.Severity))
 			case 4:
 				return string(i.Severity), severityStyle(string(i.Severity))
 			case 5:
@@ -143,6 +143,7 @@ func poamKind() *kind {
 		evidence: func(any) []api.Evidence { return nil },
 		key:      func(item any) string { return item.(*api.POAMItem).POAMCode },
 		page:     poamPage,
+		below:    poamBelow,
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := do(ctx, c, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
 			return err
@@ -178,6 +179,10 @@ func poamPage(p *draw.Page, r *row) {
 	p.Field("comes after", strings.Join(i.Dependencies, ", "), draw.Plain)
 	p.Field("risk until", orNone(i.RiskAcceptedUntil), draw.Plain)
 	p.Field("vendor", orNone(i.VendorDependency), draw.Plain)
+}
+
+func poamBelow(p *draw.Page, r *row) {
+	i := r.item.(*api.POAMItem)
 	if len(i.Milestones) > 0 {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {

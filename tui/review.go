@@ -37,6 +37,7 @@ type review struct {
 	pasts                map[string]*past
 	showPast             bool
 	warned               string // the version for which it was said that a change has consequences
+	want                 string // the key of the item to go to once it is read
 }
 
 // reviewOf is the review of an assessment's deliverable; the same while the program runs.
@@ -103,6 +104,9 @@ func (v *review) load() tea.Cmd {
 			case turn != v.turn:
 				return nil
 			case err != nil:
+				if !gone(err) {
+					v.app.saver.giveUp(v)
+				}
 				return v.app.fail(err)
 			}
 			v.app.found()
@@ -117,11 +121,39 @@ func (v *review) load() tea.Cmd {
 			}
 			if same {
 				v.version = head
+				v.arrive(true)
 				return v.app.saver.try(v.app)
 			}
 			return v.page(head, "", nil, turn)
 		}
 	})
+}
+
+// toward has the review begin with an item.
+func (v *review) toward(key string) *review {
+	v.want, v.onDetail, v.gantt, v.search = key, false, false, nil
+	return v
+}
+
+// arrive goes to the item that is wanted, also where a filter hides it.
+func (v *review) arrive(all bool) {
+	if v.want == "" {
+		return
+	}
+	if v.byKey[v.want] != nil && !v.list.Select(v.want) {
+		v.list.Filter("")
+		if v.onlyOpen {
+			v.narrow()
+		}
+		v.list.Select(v.want)
+	}
+	if v.byKey[v.want] == nil {
+		if !all {
+			return
+		}
+		v.app.say("%s is not in the newest version", v.want)
+	}
+	v.want, v.scroll, v.quote = "", 0, 0
 }
 
 // reload reads only how the version stands.
@@ -164,6 +196,7 @@ func (v *review) page(head *api.DeliverableVersion, cursor string, got []*row, t
 			last := at.NextCursor == nil || len(items) == 0
 			if first || last {
 				v.adopt(head, got)
+				v.arrive(last)
 			}
 			if !last {
 				return v.page(head, *at.NextCursor, got, turn)
@@ -285,7 +318,11 @@ func (v *review) chosen() []*row {
 // next goes to the next item that waits for a person.
 func (v *review) next(back bool) {
 	v.scroll, v.quote = 0, 0
-	if !v.list.Next(func(i int) bool { return v.kind.open(v.rows[i]) }, back) {
+	if !v.toOpen(back) {
 		v.app.say("none is %s", v.kind.openWord)
 	}
+}
+
+func (v *review) toOpen(back bool) bool {
+	return v.list.Next(func(i int) bool { return v.kind.open(v.rows[i]) }, back)
 }

@@ -30,6 +30,9 @@ func (v *review) actions() []act.Action {
 	if v.kind.accept != nil {
 		out = append(out, v.acceptAction(shut))
 	}
+	out = append(out,
+		act.Action{Keys: []string{"."}, Label: "next", Help: "goes to the next " + v.kind.line + " " + v.kind.openWord + " (○)", Do: func() tea.Cmd { v.next(false); return nil }},
+		act.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the code, title, requirements or fields", Do: v.filter})
 	for i := range v.kind.attrs {
 		if a := &v.kind.attrs[i]; a.key != "" {
 			out = append(out, act.Action{Keys: []string{a.key}, Label: a.word, Off: shut, Do: func() tea.Cmd { return v.ask(a) },
@@ -46,8 +49,6 @@ func (v *review) actions() []act.Action {
 			Do: func() tea.Cmd { v.list.Mark(); v.list.Move(1); return nil }},
 		act.Action{Keys: []string{"*"}, Off: none, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { v.list.MarkShown(); return nil }},
 		act.Action{Keys: []string{"tab", "enter"}, Label: "pane", Help: "goes from the list to the " + v.kind.line + " and back", Do: func() tea.Cmd { v.onDetail = !v.onDetail; return nil }},
-		act.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the code, title, requirements or fields", Do: v.filter},
-		act.Action{Keys: []string{"."}, Label: "next", Help: "goes to the next " + v.kind.line + " " + v.kind.openWord + " (○)", Do: func() tea.Cmd { v.next(false); return nil }},
 		act.Action{Keys: []string{","}, Help: "goes to the one before " + v.kind.openWord, Do: func() tea.Cmd { v.next(true); return nil }},
 		act.Action{Keys: []string{"w"}, Help: "shows only what is " + v.kind.openWord + "; once more, all", Do: v.narrow},
 	)
@@ -167,7 +168,10 @@ func (v *review) acceptAction(shut string) act.Action {
 				}
 				set, _ := v.kind.accept(rows[0])
 				cmd := v.change(rows, set)
-				v.next(false)
+				v.scroll, v.quote = 0, 0
+				if !v.toOpen(false) {
+					v.app.said += "; none is left " + v.kind.openWord
+				}
 				return cmd
 			})
 		}}

@@ -85,13 +85,7 @@ func (v *review) detail(w, h int) []draw.Line {
 	if d := v.drawn; d.row != r || d.item != r.item || d.w != w || d.past != v.showPast || d.quote != v.quote {
 		v.drawn = v.drawItem(r, w)
 	}
-	lines := v.drawn.lines
-	v.scroll = max(0, min(v.scroll, len(lines)-h))
-	lines = lines[v.scroll:]
-	if len(lines) > h {
-		lines = append(lines[:h-1:h-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines (Tab, then ↓)", len(lines)-h+1)))
-	}
-	return lines
+	return draw.Scrolled(v.drawn.lines, &v.scroll, h, " (Tab, then ↓)")
 }
 
 func (v *review) drawItem(r *row, w int) drawnPage {
@@ -116,6 +110,9 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 		p.Field("requirements", print.Requirements(r.head.RequirementCodes), draw.Plain)
 		if r.head.EditedBy != nil {
 			p.Field("edited by", *r.head.EditedBy+" ("+print.Words(strings.Join(r.head.EditedFields, ", "))+")", draw.Plain)
+		}
+		if v.kind.below != nil {
+			v.kind.below(p, r)
 		}
 		d.quoteAt = v.quotes(p, r)
 	}

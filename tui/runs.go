@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -38,12 +39,27 @@ func newWorkflows(a *App, one api.Assessment) *table {
 		}
 		var out []entry
 		for i := range l.Data {
-			r := &l.Data[i]
-			out = append(out, newEntry(r.ID, r, []draw.Style{1: runStyle(string(r.Status))}, print.Words(r.WorkflowType), print.Words(r.Status), fmt.Sprintf("%d %%", r.Progress), print.Words(r.CurrentStep), print.Moment(r.CreatedAt)))
+			out = append(out, workflowEntry(&l.Data[i]))
 		}
 		return out, l.Pagination, nil
 	}
 	t.live = func(record any) bool { r := record.(*api.WorkflowRun); return r.Status.Live() && !r.Status.Waits() }
+	t.follow = func(record any, again func() tea.Cmd) tea.Cmd {
+		return a.follow(record.(*api.WorkflowRun).ID, func(r *api.WorkflowRun) tea.Cmd {
+			for i := range t.entries {
+				if t.entries[i].id == r.ID {
+					t.entries[i], t.drawnRow = workflowEntry(r), nil
+				}
+			}
+			t.list.Refresh()
+			return nil
+		}, func(err error) tea.Cmd {
+			if errors.Is(err, errEnded) {
+				return t.load()
+			}
+			return again()
+		})
+	}
 	t.page = workflowPage
 	send := func(done string, op api.Op[api.WorkflowInput, api.WorkflowRun], record any) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -76,6 +92,10 @@ func newWorkflows(a *App, one api.Assessment) *table {
 		}
 	}
 	return t.start(list.Column{Title: "workflow"}, list.Column{Title: "status", Width: 20}, list.Column{Title: "done", Width: 5, Right: true, From: 46}, list.Column{Title: "step", Width: 22, From: 76}, list.Column{Title: "started", Width: 20, From: 100})
+}
+
+func workflowEntry(r *api.WorkflowRun) entry {
+	return newEntry(r.ID, r, []draw.Style{1: runStyle(string(r.Status))}, print.Words(r.WorkflowType), print.Words(r.Status), fmt.Sprintf("%d %%", r.Progress), print.Words(r.CurrentStep), print.Moment(r.CreatedAt))
 }
 
 // act does something with a row, says so, and reads the table again.

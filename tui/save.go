@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -80,6 +81,23 @@ func (s *saver) drop(e *edit) {
 	s.queue = slices.DeleteFunc(s.queue, func(q *edit) bool { return q == e })
 }
 
+// giveUp takes back the changes of a review that is not there any more, or not for this
+// person: nobody will ever take them. What was typed is offered again should it come back.
+func (s *saver) giveUp(v *review) {
+	keys := map[string]bool{}
+	s.queue = slices.DeleteFunc(s.queue, func(e *edit) bool {
+		if e.review != v {
+			return false
+		}
+		keys[e.key] = true
+		if r := v.byKey[e.key]; r != nil {
+			r.refused = e.set
+		}
+		return true
+	})
+	v.overlay(keys)
+}
+
 // unsent are the changes of a review that are still to be sent, by key.
 func (s *saver) unsent(v *review) map[string]*edit {
 	out := map[string]*edit{}
@@ -119,10 +137,14 @@ func (s *saver) try(a *App) tea.Cmd {
 	var orders []order
 	var rest []*edit
 	taken := map[string]bool{}
-	for _, e := range s.queue {
+	for i, e := range s.queue {
+		if len(orders) == batch {
+			rest = append(rest, s.queue[i:]...)
+			break
+		}
 		r := v.byKey[e.key]
 		switch {
-		case e.review != v || taken[e.key] || len(orders) == batch || r != nil && r.conflict:
+		case e.review != v || taken[e.key] || r != nil && r.conflict:
 			rest = append(rest, e)
 		case r == nil:
 			s.refuse("there is no " + e.key + " any more")
@@ -157,6 +179,9 @@ func (s *saver) try(a *App) tea.Cmd {
 // send sends one change, and where another person was first, reads what they made of it.
 func (k *kind) send(ctx context.Context, c Caller, version string, o order) outcome {
 	item, err := k.patch(ctx, c, o.id, match(o.revision), o.body)
+	if err == nil && k.key(item) != o.edit.key {
+		err = fmt.Errorf("the answer to a change of %s is of something else", o.edit.key)
+	}
 	if !stale(err) {
 		return outcome{item: item, err: err}
 	}

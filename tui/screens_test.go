@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -21,8 +22,8 @@ var update = flag.Bool("update", false, "write docs/keys.md and the golden scree
 // styles are the only sequences that a screen may hold: those of its own colours.
 var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// whole checks that a screen fits the terminal, and that nothing in it acts there.
-func whole(t testing.TB, a *App) {
+// fits checks that a screen fits the terminal, and that nothing in it acts there.
+func fits(t testing.TB, a *App) {
 	t.Helper()
 	view := a.View()
 	lines := strings.Split(view, "\n")
@@ -44,7 +45,7 @@ func whole(t testing.TB, a *App) {
 func screens(s *stage) map[string]screen {
 	a, one := s.app, s.fake.one
 	out := map[string]screen{"assessments": newAssessments(a), "overview": newOverview(a, one), "decision": newDecision(a, one, kindOf(api.GateSoA)), "approvals": newApprovals(a, one), "documents": newDocuments(a, one),
-		"passages": newPassages(a, "d1", "policy.docx", "c1", []string{"Access rights"}), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a)}
+		"passages": newPassages(a, "d1", "policy.docx", "c1", []string{"Access rights"}), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "conflicts": newConflicts(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a)}
 	for _, g := range api.Gates {
 		out[string(g)] = a.reviewOf(one, g)
 	}
@@ -58,11 +59,11 @@ func TestScreensFitEveryTerminal(t *testing.T) {
 			s.run(s.app.push(sc))
 			for _, size := range [][2]int{{80, 24}, {20, 5}, {160, 48}, {72, 10}, {71, 9}, {400, 100}, {21, 6}, {0, 0}, {1, 1}, {19, 50}, {33, 7}} {
 				s.size(size[0], size[1])
-				whole(t, s.app)
+				fits(t, s.app)
 				s.press("tab")
-				whole(t, s.app)
+				fits(t, s.app)
 				s.press("?")
-				whole(t, s.app)
+				fits(t, s.app)
 				s.press("q")
 			}
 		})
@@ -87,6 +88,11 @@ func hostile(n int) *fake {
 	f.agents = []api.AgentRun{{AgentID: evil, Status: evil, Error: &evil}}
 	f.events[0].Action = evil
 	f.talk = []api.Comment{{Text: evil, Author: api.Actor{Name: evil}}}
+	value, _ := json.Marshal(evil)
+	f.sync = api.SyncStatus{Role: "clone", Server: evil, Ahead: 3, OpenConflicts: 2}
+	f.clashes = []api.SyncConflict{{Table: evil, Label: evil, Field: evil, Kind: evil, Message: evil, Status: "open", Home: api.SyncSide{Value: value, By: evil}, Clone: api.SyncSide{Value: json.RawMessage(`[{"a":[1,null]}]`)}, Base: api.SyncSide{Value: json.RawMessage(`null`)}},
+		{Table: "soa_items", Label: "IAC-01", Field: "owner", Status: "open", Clone: api.SyncSide{Value: value}}}
+	f.clashes[0].ID, f.clashes[1].ID = "x1", "x2"
 	f.soa.Status = api.VersionUnderReview
 	f.pending = []api.Approval{{Gate: api.GateSoA, TargetID: "soa1", RequestedBy: api.Actor{Name: evil}}}
 	f.status.BlockedBy = []string{evil}
@@ -100,7 +106,7 @@ func TestPastedBinary(t *testing.T) {
 	evil := "\x1b[31mred\x00\x07\r\n\xff\u202egnp"
 	_, cmd := s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(evil), Paste: true})
 	s.run(cmd)
-	whole(t, s.app)
+	fits(t, s.app)
 	s.sees("␛[31mred")
 	s.press("esc")
 	_, cmd = s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}) // a paste is no command
@@ -110,7 +116,7 @@ func TestPastedBinary(t *testing.T) {
 	}
 	s.press("o")
 	s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("x", 3_000_000)), Paste: true})
-	whole(t, s.app)
+	fits(t, s.app)
 }
 
 // Every key does one thing on a screen, and says what.
@@ -241,7 +247,7 @@ func FuzzKeys(f *testing.F) {
 				_, cmd := s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: typedRunes, Paste: k%2 == 0})
 				s.run(cmd)
 			}
-			whole(t, s.app)
+			fits(t, s.app)
 		}
 	})
 }

@@ -126,8 +126,11 @@ func (s *search) ask(turn int) tea.Cmd {
 
 func (s *search) view(w, h int) []draw.Line {
 	head := append(draw.Line{{Text: "search: ", Style: draw.Bold}}, s.field.Draw(max(2, w-9), 1)[0]...)
-	out := []draw.Line{head, draw.T(draw.Dim, draw.Rule(w))}
-	h -= 2
+	out := []draw.Line{head}
+	if h > 5 {
+		out = append(out, draw.T(draw.Dim, draw.Rule(w)))
+	}
+	h -= len(out)
 	p := draw.NewPage(w)
 	switch {
 	case strings.TrimSpace(s.field.Value()) == "":
@@ -161,7 +164,7 @@ func (s *search) view(w, h int) []draw.Line {
 	}
 	from := 0
 	if s.at < len(starts) {
-		from = max(0, starts[s.at]-h+3)
+		from = max(0, min(starts[s.at], starts[s.at]-h+3))
 	}
 	lines := p.Lines[min(from, len(p.Lines)):]
 	return append(out, lines[:min(len(lines), max(0, h))]...)

@@ -41,10 +41,15 @@ type table struct {
 	fetch   func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error)
 	// page shows a record; nil where the rows say all.
 	page func(p *draw.Page, record any)
+	// sign is one sign of what goes on with a record; nil where none has one.
+	sign func(record any) string
 	// more are the actions beside those of every table; of a record, that is nil where there is none.
 	more func(record any) []act.Action
 	// live tells whether a record goes on changing; then the table is read again meanwhile.
 	live func(record any) bool
+	// follow tells of such a record's changes as they come, and calls again where no more
+	// do; nil where it is only read again after a while.
+	follow func(record any, again func() tea.Cmd) tea.Cmd
 	// opened is told of rows that were read; nil for most.
 	opened func()
 
@@ -73,8 +78,14 @@ func (t *table) name() string       { return t.label }
 func (t *table) title() string      { return strings.TrimPrefix(t.above+" › ", " › ") + t.label }
 func (t *table) Len() int           { return len(t.entries) }
 func (t *table) ID(i int) string    { return t.entries[i].id }
-func (t *table) Sign(int) string    { return "" }
 func (t *table) Words(i int) string { return t.entries[i].words }
+
+func (t *table) Sign(i int) string {
+	if t.sign == nil {
+		return ""
+	}
+	return t.sign(t.entries[i].record)
+}
 
 func (t *table) Cell(i, c int) (string, draw.Style) {
 	e := &t.entries[i]
@@ -126,18 +137,24 @@ func (t *table) readPage(cursor string, got []entry, most, turn int) tea.Cmd {
 
 // watch reads the table again after a while, where something on it goes on.
 func (t *table) watch() tea.Cmd {
-	if t.live == nil {
+	if t.live == nil || t.app.top() != screen(t) {
 		return nil
 	}
 	for i := range t.entries {
 		if t.live(t.entries[i].record) {
 			turn := t.turn
-			return t.app.after(livePause, func() tea.Cmd {
-				if turn != t.turn || t.app.top() != screen(t) {
-					return nil
-				}
-				return t.load()
-			})
+			again := func() tea.Cmd {
+				return t.app.after(livePause, func() tea.Cmd {
+					if turn != t.turn || t.app.top() != screen(t) {
+						return nil
+					}
+					return t.load()
+				})
+			}
+			if t.follow != nil {
+				return t.follow(t.entries[i].record, again)
+			}
+			return again()
 		}
 	}
 	return nil
@@ -232,12 +249,7 @@ func (t *table) detail(w, h int) []draw.Line {
 		t.page(p, r)
 		t.drawnRow, t.drawnWidth, t.drawn = r, w, p.Lines
 	}
-	t.scroll = max(0, min(t.scroll, len(t.drawn)-h))
-	lines := t.drawn[t.scroll:]
-	if len(lines) > h {
-		lines = append(lines[:h-1:h-1], draw.T(draw.Dim, fmt.Sprintf("▼ %d more lines (Tab, then ↓)", len(lines)-h+1)))
-	}
-	return lines
+	return draw.Scrolled(t.drawn, &t.scroll, h, " (Tab, then ↓)")
 }
 
 func (t *table) click(x, y int) tea.Cmd {
@@ -250,7 +262,12 @@ func (t *table) click(x, y int) tea.Cmd {
 	if t.list.Headed(t.app.h - 4) {
 		y--
 	}
-	t.list.At(y)
+	if before := t.list.Place(); t.list.At(y) && t.list.Place() == before {
+		if open := act.Find(t.actions(), "enter"); open != nil && open.Off == "" { // once more on the same
+			return open.Do()
+		}
+	}
+	t.scroll = 0
 	return nil
 }
 

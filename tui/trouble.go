@@ -38,7 +38,7 @@ func explain(err error) string {
 	var e *api.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("no answer within %d seconds", int(patience.Seconds()))
+		return "no answer in time"
 	case errors.Is(err, client.ErrBrokeOff):
 		return client.ErrBrokeOff.Error()
 	case !errors.As(err, &e):

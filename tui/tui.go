@@ -10,7 +10,9 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -32,11 +34,18 @@ type Options struct {
 	Assessment *api.Assessment
 	// Opened is told which assessment is looked at, so that commands mean it too.
 	Opened func(id string)
+	// Resolve decides a conflict where that is done: at the home of the assessment. Nil: where
+	// Caller calls. Together brings a clone and its home together, and says what came of it;
+	// nil where that can't be done from here.
+	Resolve  func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
+	Together func(ctx context.Context, assessment string) (string, error)
 	// Notices are words on the side, such as that the server asks to slow down.
 	Notices <-chan string
 	// Color: colours are welcome. Mouse: clicks and the wheel are listened to.
 	Color, Mouse bool
 	Clock        func() time.Time
+	// Patience is how long an answer may take that needs no work; half a minute where 0.
+	Patience time.Duration
 	// Editor is the command for long texts; empty where there is none.
 	Editor string
 	// Folder is where exports are written; empty for the folder it was started in.
@@ -66,5 +75,22 @@ func do[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, er
 	if err := c.Call(ctx, op.Operation, in, &out); err != nil {
 		return nil, err
 	}
+	if !whole(&out) {
+		return nil, fmt.Errorf("what came as the answer of %s %s is none: is a server of this program there?", op.Method, op.Path)
+	}
 	return &out, nil
+}
+
+// whole tells whether a list has its rows, if none, and a record its id: JSON of another
+// kind decodes to neither, and would show as nothing at all.
+func whole(out any) bool {
+	v := reflect.ValueOf(out).Elem()
+	if v.Kind() != reflect.Struct {
+		return true
+	}
+	if rows := v.FieldByName("Data"); rows.IsValid() && rows.Kind() == reflect.Slice && rows.IsNil() {
+		return false
+	}
+	id := v.FieldByName("ID")
+	return !id.IsValid() || id.Kind() != reflect.String || id.String() != ""
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -60,11 +61,31 @@ func FuzzWidths(f *testing.F) {
 		}
 		for _, l := range Wrap(s, width) {
 			// A single sign may be wider than any column; else nothing may.
-			if w := Width(l); w > width && len([]rune(l)) > 1 && w > 2 {
+			if w := Width(l); w > width && uniseg.GraphemeClusterCount(l) > 1 {
 				t.Fatalf("Wrap(%q, %d) has the line %q, %d wide", s, width, l, w)
 			}
 		}
 	})
+}
+
+// Terminals disagree on the width of joined pictures, of skins, flags and variants: these are
+// shown so that all agree, and what is left is counted as the widest of them shows it.
+func TestWidthsThatTerminalsDisagreeOn(t *testing.T) {
+	for _, c := range []struct {
+		in, out string
+		width   int
+	}{
+		{"👩🏽\u200d🚀", "👩🚀", 4}, {"🇩🇪", "DE", 2}, {"❤\ufe0f", "❤", 1}, {"1\ufe0f\u20e3", "1\u20e3", 1}, {"👨\u200d👩\u200d👧", "👨👩👧", 6},
+		{"é", "é", 1}, {"日本", "日本", 4}, {"र\u094d\u200dय", "र\u094d\u200dय", 2}, {"क्षि", "क्षि", 3}, {"한", "한", 2}, {"한", "한", 2}, {"مراجعة", "مراجعة", 6}, {"a\u200db\u200d", "ab", 2},
+	} {
+		got := Line(c.in)
+		if got != c.out || Line(got) != got {
+			t.Errorf("Line(%q) = %q, want %q, and the same again", c.in, got, c.out)
+		}
+		if w := Width(got); w != c.width {
+			t.Errorf("%q is %d wide, not %d", got, w, c.width)
+		}
+	}
 }
 
 func TestWrap(t *testing.T) {

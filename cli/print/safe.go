@@ -20,8 +20,20 @@ func neutralise(s string, breaks bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	s = strings.ReplaceAll(s, "\r\n", "\n")
+	joiners := 0
 	for _, r := range s {
+		if r == '\u200d' {
+			joiners++
+			continue
+		}
+		if joiners > 0 && r < firstSymbol && r >= 0x80 {
+			b.WriteString("\u200d") // letters of some scripts look otherwise with it
+		}
+		joiners = 0
 		switch {
+		case variant(r):
+		case r >= firstFlag && r <= lastFlag:
+			b.WriteRune('A' + r - firstFlag)
 		case r == '\n' && breaks:
 			b.WriteRune(r)
 		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
@@ -37,6 +49,17 @@ func neutralise(s string, breaks bool) string {
 		}
 	}
 	return b.String()
+}
+
+const (
+	firstSymbol         = '\u2190'
+	firstFlag, lastFlag = '\U0001f1e6', '\U0001f1ff'
+)
+
+// variant tells of runes that make a picture of a sign, or give it a skin. As with joined
+// pictures and flags, terminals disagree on how wide that makes it, so it is shown without.
+func variant(r rune) bool {
+	return r >= '\ufe00' && r <= '\ufe0f' || r >= '\U0001f3fb' && r <= '\U0001f3ff'
 }
 
 func plain(s string) bool {

@@ -2,6 +2,7 @@ package print
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -11,7 +12,34 @@ func Width(s string) int {
 	if plain(s) { // each sign takes one
 		return len(s)
 	}
-	return uniseg.StringWidth(s)
+	all, state := 0, -1
+	for s != "" {
+		var sign string
+		var w int
+		sign, s, w, state = uniseg.FirstGraphemeClusterInString(s, state)
+		all += signWidth(sign, w)
+	}
+	return all
+}
+
+// signWidth is the width of a sign that Unicode gives w columns. Terminals that don't join
+// its runes give it as many as these take one by one: the larger one is counted, so that a
+// line may be shorter than it was measured, and never longer.
+func signWidth(sign string, w int) int {
+	if _, n := utf8.DecodeRuneInString(sign); n == len(sign) {
+		return w
+	}
+	apart := 0
+	for _, r := range sign {
+		switch {
+		case r < 0x20 || r >= 0x300 && r < 0x370 || r >= 0x1160 && r < 0x1200: // accents, and vowels and ends of Hangul
+		case r < 0x7f:
+			apart++
+		default:
+			apart += uniseg.StringWidth(string(r))
+		}
+	}
+	return max(w, apart)
 }
 
 // Cut shortens the text to at most width columns, with … at its end where something is missing.
@@ -51,13 +79,16 @@ func wrapLine(s string, width int) (out []string) {
 		if used > 0 {
 			out = append(out, line)
 		}
-		for w > width {
+		for w > width && word != "" {
 			head, rest := split(word, width)
 			if head == "" { // one sign is wider than the column
-				head, rest = word, ""
+				head, rest, _, _ = uniseg.FirstGraphemeClusterInString(word, -1)
 			}
 			out = append(out, head)
-			word, w = rest, Width(rest)
+			word = rest
+			if w -= Width(head); w <= width { // only then exactly: a text without blanks may be long
+				w = Width(word)
+			}
 		}
 		line, used = word, w
 	}
@@ -72,7 +103,7 @@ func split(s string, width int) (head, rest string) {
 	used, at, state := 0, 0, -1
 	for at < len(s) {
 		cluster, _, w, next := uniseg.FirstGraphemeClusterInString(s[at:], state)
-		if used+w > width {
+		if w = signWidth(cluster, w); used+w > width {
 			break
 		}
 		used, at, state = used+w, at+len(cluster), next

@@ -19,7 +19,7 @@ func terminal() func(context.Context, cli.TerminalOptions) error {
 		return nil
 	}
 	return func(ctx context.Context, o cli.TerminalOptions) error {
-		return tui.Run(ctx, tui.Options{Caller: o.Client, Place: o.Place, Assessment: o.Assessment, Opened: o.Opened, Notices: o.Notices,
+		return tui.Run(ctx, tui.Options{Caller: o.Client, Place: o.Place, Assessment: o.Assessment, Opened: o.Opened, Resolve: o.Resolve, Together: o.Together, Notices: o.Notices,
 			Color: o.Color, Mouse: o.Mouse, Clock: o.Clock, Editor: strings.TrimSpace(o.Editor)}, os.Stdin, os.Stdout)
 	}
 }

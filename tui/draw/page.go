@@ -46,6 +46,26 @@ func (p *Page) Indent(by int, style Style, text string) {
 // Add adds a line as it is.
 func (p *Page) Add(l Line) { p.Lines = append(p.Lines, l) }
 
+// hintFrom is the height from which a line is spent on telling of those below.
+const hintFrom = 4
+
+// Scrolled are the h lines from a place on, which is put where there are lines; below them
+// stands how many more there are, and by which key.
+func Scrolled(lines []Line, from *int, h int, key string) []Line {
+	*from = max(0, min(*from, len(lines)-h))
+	lines = lines[*from:]
+	if len(lines) <= h {
+		return lines
+	}
+	if h < hintFrom {
+		return lines[:max(0, h)]
+	}
+	return append(lines[:h-1:h-1], T(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, key)))
+}
+
+// stackedBelow is the width below which a value of more than a line stands under its name.
+const stackedBelow = 60
+
 // fieldWidth is how far the values of fields stand to the right.
 const fieldWidth = 15
 
@@ -54,8 +74,8 @@ func (p *Page) Field(name, value string, style Style) {
 	if strings.TrimSpace(value) == "" {
 		return
 	}
-	if p.w < 2*fieldWidth {
-		p.Text(Dim, name+":")
+	if p.w < 2*fieldWidth || p.w < stackedBelow && (strings.Contains(value, "\n") || print.Width(print.Line(value)) > p.w-fieldWidth) {
+		p.Text(Dim, name)
 		p.Indent(2, style, value)
 		return
 	}

@@ -1,0 +1,457 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/draw"
+	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/list"
+)
+
+// conflicts are what people did to an assessment apart and only a person can decide.
+type conflicts struct {
+	*table
+	one api.Assessment
+	// decidedToo shows those that are decided beside those that are open; it is read while
+	// the list is.
+	decidedToo atomic.Bool
+	status     *api.SyncStatus
+	// kept are values that were written and not taken, by the conflict, to be offered again.
+	kept map[string]string
+}
+
+// gateOf is the deliverable whose lines a conflict's table holds.
+var gateOf = map[string]api.Gate{"soa_items": api.GateSoA, "findings": api.GateGapAnalysis, "maturity_scores": api.GateMaturity, "poam_items": api.GatePOAM}
+
+func newConflicts(a *App, one api.Assessment) *conflicts {
+	c := &conflicts{one: one, kept: map[string]string{}}
+	t := &table{app: a, label: "Sync conflicts", above: one.Name, page: c.page, more: c.more,
+		empty: "No conflict is open. Where two people changed the same field of an assessment that is synchronised, both values are here to choose from. w shows those that are decided, too."}
+	t.fetch = func(ctx context.Context, caller Caller, p api.Paging) ([]entry, api.Pagination, error) {
+		in := &api.SyncConflictsInput{Paging: p, AssessmentID: one.ID, Status: "open"}
+		if c.decidedToo.Load() {
+			in.Status = ""
+		}
+		l, err := do(ctx, caller, api.ListSyncConflicts, in)
+		if err != nil {
+			return nil, api.Pagination{}, err
+		}
+		out := make([]entry, len(l.Data))
+		for i := range l.Data {
+			out[i] = conflictEntry(&l.Data[i])
+		}
+		return out, l.Pagination, nil
+	}
+	t.sign = func(record any) string {
+		if record.(*api.SyncConflict).Status != "open" {
+			return "✓"
+		}
+		return ""
+	}
+	c.table = t.start(list.Column{Title: "what", Width: 26}, list.Column{Title: "home"}, list.Column{Title: "clone", From: 60}, list.Column{Title: "state", Width: 16, From: 88})
+	return c
+}
+
+func (c *conflicts) load() tea.Cmd {
+	return tea.Batch(c.table.load(), c.app.later(func(ctx context.Context) func() tea.Cmd {
+		st, err := do(ctx, c.app.Caller, api.GetSyncStatus, &api.SyncInput{AssessmentID: c.one.ID})
+		return func() tea.Cmd {
+			if err != nil {
+				return c.app.fail(err)
+			}
+			c.status, c.drawnRow = st, nil
+			return nil
+		}
+	}))
+}
+
+func conflictEntry(c *api.SyncConflict) entry {
+	what, state := strings.TrimSpace(c.Label+" "+print.Words(c.Field)), "open"
+	if what == "" {
+		what = c.Kind
+	}
+	if c.Status != "open" {
+		state = "decided: " + c.Choice
+	}
+	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, sideWords(c, c.Home), sideWords(c, c.Clone), state)
+}
+
+// fieldOf is the field of a deliverable's line that a conflict is about; nil where it is of none.
+func fieldOf(c *api.SyncConflict) *attr {
+	if g := gateOf[c.Table]; g != "" {
+		return kindOf(g).attr(c.Field)
+	}
+	return nil
+}
+
+// sideWords is a side's value in the words that the rest of the screens have for it.
+func sideWords(c *api.SyncConflict, s api.SyncSide) string {
+	text := sideText(s)
+	if a := fieldOf(c); a != nil && slices.Contains(a.choices, text) {
+		if a.form == ofNumber {
+			return levelWord(text)
+		}
+		return print.Words(text)
+	}
+	return text
+}
+
+// sideText is a side's value as people read it.
+func sideText(s api.SyncSide) string {
+	if !told(s.Value) {
+		return "(nothing)"
+	}
+	var text string
+	if json.Unmarshal(s.Value, &text) == nil {
+		return text
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, s.Value, "", "  ") != nil {
+		return string(s.Value)
+	}
+	return b.String()
+}
+
+// told tells whether there is a value at all.
+func told(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+
+func (c *conflicts) page(p *draw.Page, record any) {
+	one := record.(*api.SyncConflict)
+	p.Text(draw.Bold, one.Message)
+	state, style := "open", draw.Yellow
+	if one.Status != "open" {
+		state, style = "decided: "+one.Choice+" by "+orNone(one.ResolvedBy)+", "+momentOf(one.ResolvedAt), draw.Plain
+	}
+	p.Field("state", state, style)
+	p.Field("kind", one.Kind, draw.Plain)
+	p.Field("line", one.Label, draw.Plain)
+	p.Field("field", print.Words(one.Field), draw.Plain)
+	for _, s := range []struct {
+		key, name string
+		side      api.SyncSide
+	}{{"h", "The home has", one.Home}, {"c", "The clone brought", one.Clone}, {"b", "Both began with", one.Base}} {
+		key := ""
+		if one.Status == "open" {
+			key = s.key + "  "
+		}
+		p.Title("%s%s%s", key, s.name, c.whose(s.key))
+		if who := strings.Trim(s.side.By+", "+momentOf(s.side.At), ", "); who != "" {
+			p.Indent(2, draw.Dim, who)
+		}
+		p.Indent(2, draw.Plain, sideWords(one, s.side))
+	}
+}
+
+// whose says which of the sides is this one.
+func (c *conflicts) whose(key string) string {
+	if st := c.status; st != nil && (st.Role == "home" && key == "h" || st.Role == "clone" && key == "c") {
+		return " (here)"
+	}
+	return ""
+}
+
+func (c *conflicts) more(record any) []act.Action {
+	a := c.app
+	one, _ := record.(*api.SyncConflict)
+	off := ""
+	switch {
+	case one == nil:
+		off = "there is no conflict here"
+	case one.Status != "open" && c.list.MarkedCount() == 0:
+		off = "it is decided already; that is done once"
+	}
+	line := off
+	if one != nil {
+		if line = ""; gateOf[one.Table] == "" {
+			line = "it is not of a line of a deliverable"
+		}
+	}
+	only := off
+	if only == "" && c.list.MarkedCount() > 1 {
+		only = "a value is written for one at a time; Esc takes the marks away"
+	}
+	decide := func(choice string) func() tea.Cmd { return func() tea.Cmd { return c.choose(choice) } }
+	return []act.Action{
+		{Keys: []string{"h"}, Label: "home's", Off: off, Help: "keeps what the home has, of the conflict or of all that are marked", Do: decide("home")},
+		{Keys: []string{"c"}, Label: "clone's", Off: off, Help: "takes what the clone brought, of the conflict or of all that are marked", Do: decide("clone")},
+		{Keys: []string{"b"}, Label: "before", Off: off, Help: "sets what both began with, of the conflict or of all that are marked", Do: decide("base")},
+		{Keys: []string{"e"}, Label: "edit", Off: only, Help: "sets another value, beginning with the home's", Do: func() tea.Cmd { return c.write(one) }},
+		{Keys: []string{" "}, Label: "mark", Off: off, Help: "marks the conflict and goes on to the next", Do: func() tea.Cmd { c.list.Mark(); c.list.Move(1); return nil }},
+		{Keys: []string{"*"}, Off: off, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { c.list.MarkShown(); return nil }},
+		{Keys: []string{"enter"}, Label: "line", Off: line, Help: "opens the line in its review: a conflict is decided once, but its field can be changed there like any other, and that undone",
+			Do: func() tea.Cmd { return a.push(a.reviewOf(c.one, gateOf[one.Table]).toward(one.Label)) }},
+		{Keys: []string{"B"}, Label: "bring together", Off: notTogether(a, c.status), Help: "sends what was changed here and reads what changed at the home, as `service sync` does", Do: func() tea.Cmd { return a.together(c.one.ID, c.load) }},
+		{Keys: []string{"w"}, Help: "shows those that are decided beside the open ones; once more, not", Do: func() tea.Cmd {
+			c.decidedToo.Store(!c.decidedToo.Load())
+			c.list.Unmark()
+			return c.load()
+		}},
+	}
+}
+
+// choose decides the marked conflicts, or the one under the cursor; several only when asked.
+func (c *conflicts) choose(choice string) tea.Cmd {
+	var orders []*api.ResolveSyncInput
+	for _, i := range c.list.Chosen() {
+		one := c.entries[i].record.(*api.SyncConflict)
+		if one.Status != "open" {
+			continue
+		}
+		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: one.ID}}
+		in.Body.Choice = choice
+		if choice == "base" {
+			in.Body.Choice, in.Body.Value = "value", one.Base.Value
+			if len(in.Body.Value) == 0 {
+				in.Body.Value = json.RawMessage("null")
+			}
+		}
+		orders = append(orders, in)
+	}
+	if len(orders) == 0 {
+		c.app.say("all of them are decided already")
+		return nil
+	}
+	if len(orders) == 1 {
+		return c.decide(orders)
+	}
+	words := map[string]string{"home": "Keep what the home has", "clone": "Take what the clone brought", "base": "Set what both began with"}
+	c.app.over = &confirm{app: c.app, title: fmt.Sprintf("%s, of %d conflicts?", words[choice], len(orders)), lines: []string{"A conflict is decided once."}, yes: "decide", do: func() tea.Cmd { return c.decide(orders) }}
+	return nil
+}
+
+// decide sends decisions one after the other; what is refused stays open, with the reason.
+func (c *conflicts) decide(orders []*api.ResolveSyncInput) tea.Cmd {
+	resolve := c.app.Resolve
+	if resolve == nil {
+		resolve = func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
+			return do(ctx, c.app.Caller, api.ResolveSyncConflict, in)
+		}
+	}
+	return c.app.within(workPatience, func(ctx context.Context) func() tea.Cmd {
+		made := map[string]*api.SyncConflict{}
+		var first error
+		for _, in := range orders {
+			got, err := resolve(ctx, in)
+			switch {
+			case err == nil:
+				made[got.ID] = got
+				continue
+			case first == nil:
+				first = err
+			}
+			if gone(err) {
+				break
+			}
+		}
+		return func() tea.Cmd { return c.decided(made, len(orders), first) }
+	})
+}
+
+// decided shows what became of decisions. A clone reads what was decided at its home with
+// the next bringing together; until then its own records say that they are open.
+func (c *conflicts) decided(made map[string]*api.SyncConflict, of int, err error) tea.Cmd {
+	for i := range c.entries {
+		if got := made[c.entries[i].id]; got != nil {
+			delete(c.kept, got.ID)
+			c.entries[i] = conflictEntry(got)
+		}
+	}
+	c.drawnRow = nil
+	c.list.Unmark()
+	c.list.Refresh()
+	if err != nil { // a decision is not made again by itself: who asked for it may have changed their mind
+		c.app.said, c.app.trouble = "not decided: "+explain(err), true
+		if of > 1 {
+			c.app.said = fmt.Sprintf("%d of %d decided; the first of the others: %s", len(made), of, explain(err))
+		}
+		return nil
+	}
+	atHome := ""
+	if c.status != nil && c.status.Role == "clone" {
+		atHome = " at the home; B reads it here"
+	}
+	c.app.say("%s decided%s", print.Count(of, "conflict is", "conflicts are"), atHome)
+	if atHome != "" {
+		c.list.Move(1)
+		return nil
+	}
+	return c.load()
+}
+
+// write asks for another value: a word of the field's, where it has words, else a text.
+func (c *conflicts) write(one *api.SyncConflict) tea.Cmd {
+	title := capital(strings.TrimSpace(print.Words(one.Field) + " of " + one.Label))
+	set := func(v json.RawMessage) tea.Cmd {
+		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: one.ID}}
+		in.Body.Choice, in.Body.Value = "value", v
+		return c.decide([]*api.ResolveSyncInput{in})
+	}
+	at := fieldOf(one)
+	now := ""
+	if told(one.Home.Value) {
+		now = sideText(one.Home)
+	}
+	choices := []string(nil)
+	if at != nil {
+		choices = at.choices
+		if at.form == ofBool {
+			choices, now = []string{"true", "false"}, string(one.Home.Value)
+		}
+	}
+	if len(choices) > 0 {
+		says := print.Words[string]
+		if at.form == ofNumber {
+			says = levelWord
+		}
+		c.app.over = &choose{app: c.app, title: title, words: choices, says: says, at: max(0, slices.Index(choices, now)), do: func(word string) tea.Cmd { return set(at.json(word)) }}
+		return nil
+	}
+	plain := at != nil || words(one)
+	if text, is := c.kept[one.ID]; is {
+		now = text
+	}
+	q := &ask{app: c.app, title: title, field: field.New(now, at == nil || at.form == ofLongText), editor: true}
+	if !plain {
+		q.lines = []string{"as JSON"}
+	}
+	q.do = func(text string) tea.Cmd {
+		why := ""
+		switch {
+		case at != nil:
+			why = at.wrong(text)
+		case !plain && !json.Valid([]byte(text)):
+			why = "that is no JSON"
+		}
+		if why != "" {
+			c.app.over = q
+			c.app.say("%s", why)
+			return nil
+		}
+		c.kept[one.ID] = text
+		switch {
+		case at != nil:
+			return set(at.json(text))
+		case plain:
+			b, _ := json.Marshal(text) // a text always can be
+			return set(b)
+		}
+		return set(json.RawMessage(text))
+	}
+	c.app.over = q
+	return nil
+}
+
+// words tells whether the values of a conflict are texts.
+func words(one *api.SyncConflict) bool {
+	texts := 0
+	for _, s := range []api.SyncSide{one.Home, one.Clone, one.Base} {
+		var text string
+		switch {
+		case !told(s.Value):
+		case json.Unmarshal(s.Value, &text) == nil:
+			texts++
+		default:
+			return false
+		}
+	}
+	return texts > 0
+}
+
+// json is a value of the field as the contract has it.
+func (a *attr) json(value string) json.RawMessage {
+	var v any = value
+	switch {
+	case a.null && strings.TrimSpace(value) == "":
+		v = nil
+	case a.form == ofNumber:
+		v, _ = strconv.Atoi(value) // looked at when it was typed
+	case a.form == ofBool:
+		v = value == "true"
+	}
+	b, _ := json.Marshal(v) // texts, numbers and truth values always can be
+	return b
+}
+
+// notTogether says why an assessment can't be brought together with its home from here.
+func notTogether(a *App, st *api.SyncStatus) string {
+	switch {
+	case st == nil:
+		return "it is being read"
+	case a.bringing:
+		return "that is going on"
+	case st.Role != "clone":
+		return "it is no clone: `service sync clone` makes one on another machine, `service sync publish` gives this one a home"
+	case a.Together == nil:
+		return "`service sync` does, on the machine of the clone"
+	}
+	return ""
+}
+
+// together brings a clone and its home together.
+func (a *App) together(id string, done func() tea.Cmd) tea.Cmd {
+	a.say("brings both together…")
+	a.bringing = true
+	return a.within(workPatience, func(ctx context.Context) func() tea.Cmd {
+		what, err := a.Together(ctx, id)
+		return func() tea.Cmd {
+			a.bringing = false
+			if err != nil {
+				a.said, a.trouble = explain(err), true
+				return done()
+			}
+			a.say("%s", what)
+			return done()
+		}
+	})
+}
+
+// syncWords says how an assessment is synchronised; empty where it isn't.
+func syncWords(st *api.SyncStatus) (string, draw.Style) {
+	if st == nil || st.Role == "none" || st.Role == "" {
+		return "", draw.Plain
+	}
+	style := draw.Plain
+	var parts []string
+	if st.Role == "clone" {
+		parts = append(parts, "clone of "+st.Server)
+		if st.Ahead > 0 {
+			parts = append(parts, print.Count(st.Ahead, "record", "records")+" ahead")
+			style = draw.Yellow
+		} else {
+			parts = append(parts, "nothing ahead")
+		}
+		if st.SyncedAt != nil {
+			parts = append(parts, "brought together "+print.Moment(*st.SyncedAt))
+		} else {
+			parts = append(parts, "never brought together")
+		}
+	} else {
+		behind := 0
+		for _, r := range st.Replicas {
+			if r.Behind > 0 {
+				behind++
+			}
+		}
+		parts = append(parts, "home of "+print.Count(len(st.Replicas), "clone", "clones"))
+		if behind > 0 {
+			parts = append(parts, fmt.Sprintf("%d behind", behind))
+		}
+	}
+	if st.OpenConflicts > 0 {
+		parts = append(parts, print.Count(st.OpenConflicts, "conflict", "conflicts")+" (c)")
+		style = draw.Yellow | draw.Bold
+	}
+	return strings.Join(parts, ", "), style
+}

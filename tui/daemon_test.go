@@ -1,0 +1,321 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/engine/enginetest"
+)
+
+// home is a real engine behind a real daemon.
+type home struct {
+	net, local http.Handler
+}
+
+func newHome(t testing.TB) *home {
+	t.Helper()
+	none := map[api.RateCategory]int{}
+	for _, c := range []api.RateCategory{api.RateDefault, api.RateDocuments, api.RateSearch, api.RateAgents, api.RateRender, api.RateAdmin} {
+		none[c] = 0
+	}
+	s, err := daemon.New(daemon.Options{Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now, RateLimits: none})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &home{s.Handler(), s.LocalHandler()}
+}
+
+func clientOf(t testing.TB, o client.Options) *client.Client {
+	t.Helper()
+	c, err := client.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// asked calls an operation that has to succeed.
+func asked[I, O any](t testing.TB, c Caller, op api.Op[I, O], in *I) *O {
+	t.Helper()
+	out, err := do(context.WithoutCancel(t.Context()), c, op, in)
+	if err != nil {
+		t.Fatalf("%s: %v", op.ID, err)
+	}
+	return out
+}
+
+// drafted makes an assessment with a drafted Statement of Applicability.
+func drafted(t testing.TB, c Caller, framework, version string) *api.Assessment {
+	t.Helper()
+	in := &api.CreateAssessmentInput{}
+	in.Body.Name, in.Body.FrameworkID, in.Body.SCFVersionID = "Acme 2026", framework, version
+	a := asked(t, c, api.CreateAssessment, in)
+	of := api.AssessmentInput{AssessmentID: a.ID}
+	asked(t, c, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: of, File: api.UploadFile{Filename: "policy.md",
+		Content: strings.NewReader("# Policy\n\nAccess rights are reviewed every quarter by the owner of the system.\n\nBackups are tested every month.\n")}})
+	for a.State != api.StateSoADrafted {
+		next, _ := a.State.Next()
+		move := &api.TransitionInput{AssessmentInput: of}
+		move.Body.TargetState = next.To
+		asked(t, c, api.Transition, move)
+		a = asked(t, c, api.GetAssessment, &of)
+	}
+	return a
+}
+
+// owned counts the lines that somebody owns, as the engine has them.
+func owned(t testing.TB, c Caller, assessment, owner string) int {
+	t.Helper()
+	heads := asked(t, c, api.ListSoA, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	l := asked(t, c, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: heads.Data[0].ID}, Paging: api.Paging{Limit: api.MaxListLimit}, Owner: owner})
+	return len(l.Data)
+}
+
+// socketIn serves a handler on a socket; the function ends that.
+func socketIn(t testing.TB, path string, h http.Handler) (end func()) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Skipf("no sockets here: %v", err)
+	}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	ended := make(chan struct{})
+	go func() { _ = s.Serve(l); close(ended) }()
+	var over atomic.Bool
+	end = func() {
+		if over.CompareAndSwap(false, true) {
+			_ = s.Close()
+			<-ended
+		}
+	}
+	t.Cleanup(end)
+	return end
+}
+
+// shortDir is a folder whose name leaves room for that of a socket.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tui")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// One engine serves all of it: to start one takes longest.
+func TestAgainstADaemon(t *testing.T) {
+	h := newHome(t)
+	t.Run("over each way", func(t *testing.T) { overEachWay(t, h) })
+	t.Run("it comes back", func(t *testing.T) { daemonComesBack(t, h) })
+	t.Run("it answers wrongly", func(t *testing.T) { daemonAnswersWrongly(t, h) })
+	t.Run("deleted under it", func(t *testing.T) { deletedUnderIt(t, h) })
+}
+
+// opened is an interface on an assessment's overview.
+func opened(t testing.TB, c Caller, a *api.Assessment) *stage {
+	s := stageOn(t, c, nil)
+	s.run(s.app.push(newOverview(s.app, *a)))
+	return s
+}
+
+// The same over every way to a daemon: what is changed on the screen is changed there.
+func overEachWay(t *testing.T, h *home) {
+	ways := map[string]func(t *testing.T, h *home) *client.Client{
+		"memory": func(t *testing.T, h *home) *client.Client {
+			return clientOf(t, client.Options{Transport: client.InMemory(h.local)})
+		},
+		"socket": func(t *testing.T, h *home) *client.Client {
+			path := filepath.Join(shortDir(t), "s")
+			socketIn(t, path, h.local)
+			return clientOf(t, client.Options{Transport: client.Socket(path)})
+		},
+		"HTTPS": func(t *testing.T, h *home) *client.Client {
+			in := &api.NewOrganizationInput{}
+			if err := json.Unmarshal([]byte(`{"name": "Acme", "owner": {"email": "ada@acme.example", "password": "four words are enough"}, "api_key_name": "tui"}`), &in.Body); err != nil {
+				t.Fatal(err)
+			}
+			org := asked(t, clientOf(t, client.Options{Transport: client.InMemory(h.local)}), api.CreateOrganization, in)
+			s := httptest.NewTLSServer(h.net)
+			t.Cleanup(s.Close)
+			return clientOf(t, client.Options{BaseURL: s.URL, Transport: s.Client().Transport, Token: org.APIKey.Key})
+		},
+	}
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			c := way(t, h)
+			a := drafted(t, c, "lgpd", "")
+			s := opened(t, c, a)
+			s.sees("SoA drafted", "next: submit the Statement of Applicability")
+			s.press("1", "o")
+			s.write("Ada Lovelace")
+			s.press("enter")
+			s.sees("changed; u undoes it", "Ada Lovelace")
+			if n := owned(t, c, a.ID, "Ada Lovelace"); n != 1 || s.app.saver.waiting() != 0 {
+				t.Errorf("%d are owned, %d wait", n, s.app.saver.waiting())
+			}
+			s.press("*", "y")
+			s.sees("38 items changed; u undoes it")
+			s.press("u")
+			s.sees("38 items as before")
+			s.press("h")
+			s.sees("What happened, newest first")
+			s.press("h", "S", "y")
+			s.sees("under review")
+			s.press("A")
+			s.sees("You are about to sign the Statement of Applicability", "sha256")
+			for _, key := range []string{"2", "3", "4", "5", "6", "7", "8", "9", "0", "c", "a"} {
+				s.app.stack = s.app.stack[:2]
+				s.press(key)
+				if s.app.trouble || s.app.lost.since {
+					t.Errorf("%s: %s%s", s.app.top().name(), s.app.said, s.app.lost.why)
+				}
+				fits(t, s.app)
+			}
+		})
+	}
+}
+
+// A daemon that ends in the middle: changes are kept, and saved when it is back.
+func daemonComesBack(t *testing.T, h *home) {
+	path := filepath.Join(shortDir(t), "s")
+	end := socketIn(t, path, h.local)
+	c := clientOf(t, client.Options{Transport: client.Socket(path)})
+	a := drafted(t, c, "lgpd", "")
+	s := opened(t, c, a)
+	s.press("1")
+	end()
+	s.press("o")
+	s.write("Grace")
+	s.press("enter", "down", "o")
+	s.write("Grace")
+	s.press("enter")
+	s.sees("2 changes are kept, trying again in", "Grace")
+	s.fire()
+	s.sees("2 changes are kept")
+	socketIn(t, path, h.local)
+	s.fire()
+	if n := owned(t, c, a.ID, "Grace"); n != 2 || s.app.saver.waiting() != 0 {
+		t.Errorf("%d are owned, %d wait", n, s.app.saver.waiting())
+	}
+	s.misses("kept", "trying again")
+}
+
+// Whatever a daemon answers instead of what it was asked: it is said, the change is kept,
+// and made when the daemon is itself again.
+func daemonAnswersWrongly(t *testing.T, h *home) {
+	var wrong atomic.Pointer[http.HandlerFunc]
+	c := clientOf(t, client.Options{Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f := wrong.Load(); f != nil {
+			(*f)(w, r)
+			return
+		}
+		h.local.ServeHTTP(w, r)
+	}))})
+	a := drafted(t, c, "lgpd", "")
+	says := func(status int, kind, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	const asJSON = "application/json"
+	ways := []struct {
+		name  string
+		f     http.HandlerFunc
+		wants string
+	}{
+		{"a page", says(200, "text/html", "<html>Welcome\x1b[2J</html>"), "can't be read"},
+		{"garbage", says(200, asJSON, "\x00\xff{{{"), "can't be read"},
+		{"nothing", says(200, asJSON, ""), "can't be read"},
+		{"half", says(200, asJSON, `{"id": "x", "control_co`), "can't be read"},
+		{"another shape", says(200, asJSON, `{"hello": "world"}`), "is none"},
+		{"a list", says(200, asJSON, `[1, 2]`), "can't be read"},
+		{"another kind", says(200, asJSON, `{"id": 5, "revision": "x"}`), "can't be read"},
+		{"of something else", says(200, asJSON, `{"id": "x", "control_code": "ZZZ-99", "revision": 2, "data": [], "pagination": {}}`), "of something else"},
+		{"another's 500", says(500, "text/plain", "proxy error\x1b]0;owned\x07"), "500"},
+		{"another's 502", says(502, "text/html", strings.Repeat("<p>bad gateway</p>", 1000)), "502"},
+		{"its own 500", says(500, asJSON, `{"error": {"code": "INTERNAL", "message": "it failed", "details": [], "trace_id": "t1"}}`), ""},
+		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://login.example/", http.StatusFound)
+		}, "login.example"},
+		{"too slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer in time"},
+		{"breaks off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
+	}
+	s := opened(t, c, a)
+	s.size(200, 40)
+	s.press("1")
+	for i, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			s.t = t
+			owner := fmt.Sprint("Owner ", i)
+			wrong.Store(&way.f)
+			s.app.Patience = 30 * time.Second
+			if way.name == "too slow" {
+				s.app.Patience = time.Millisecond
+			}
+			s.press("o", "ctrl+u")
+			s.write(owner)
+			s.press("enter")
+			s.sees("1 change is kept, trying again in", way.wants, owner)
+			fits(t, s.app)
+			s.press("ctrl+r", "q")
+			fits(t, s.app)
+			s.press("1")
+			fits(t, s.app)
+			if n := s.app.saver.waiting(); n != 1 {
+				t.Errorf("%d wait", n)
+			}
+			wrong.Store(nil)
+			s.app.Patience = 0
+			for range 4 {
+				s.fire()
+			}
+			s.press("ctrl+r")
+			if n := owned(t, c, a.ID, owner); n != 1 || s.app.saver.waiting() != 0 {
+				t.Errorf("%d are owned, %d wait:\n%s", n, s.app.saver.waiting(), s.text())
+			}
+			s.misses("trying again")
+		})
+	}
+}
+
+// The assessment is deleted while it is looked at: it is said, and nothing hangs.
+func deletedUnderIt(t *testing.T, h *home) {
+	c := clientOf(t, client.Options{Transport: client.InMemory(h.local)})
+	a := drafted(t, c, "lgpd", "")
+	s := opened(t, c, a)
+	s.press("1")
+	asked(t, c, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: a.ID})
+	s.press("o")
+	s.write("Ada")
+	s.press("enter")
+	s.sees("there is no assessment", "what you typed was refused")
+	s.fire()
+	if n := s.app.saver.waiting(); n != 0 {
+		t.Errorf("%d wait for ever:\n%s", n, s.text())
+	}
+	s.press("q")
+	s.sees("there is no assessment")
+	s.press("q")
+	s.sees("Assessments")
+	s.press("ctrl+c")
+	if !s.quit {
+		t.Error("still there")
+	}
+}
