@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,7 +40,8 @@ People who changed different lines, or different fields of one, never notice eac
 two who changed the same field have a conflict with both values, to choose from. What
 was submitted, approved and moved offline is done again at the home, by its rules.`,
 		Example: "  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync\n  service sync --dry-run\n  service sync conflicts",
-	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncForget())
+	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncForget(),
+		a.syncKey(), a.syncTrust(), a.syncPeers(), a.syncDistrust(), a.syncBundle(), a.syncTake())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknown(cmd, args[0])
@@ -65,7 +67,7 @@ func (a *app) printBringing(got *bringing) error {
 	}
 	return a.out.Page(func(p *print.Page) {
 		if got.DryRun {
-			p.Text("Would send %s; the home would take %d, with %s. There is %s to read.", count(got.Sent, "change", "changes"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
+			p.Text("Would send %s and %s; the home would take %d, with %s. There is %s to read.", count(got.Sent, "change", "changes"), count(got.Files, "file", "files"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
 		} else {
 			p.Text("Sent %s, read %s and %s.", count(got.Sent, "change", "changes"), count(got.Read, "record", "records"), count(got.Files, "file", "files"))
 		}
@@ -126,6 +128,9 @@ func (a *app) both(ctx context.Context) (*api.SyncStatus, *client.Client, func()
 	if st.Role != "clone" {
 		return nil, nil, nil, advise(usage("the assessment is no clone"), "`service sync clone URL ASSESSMENT` makes one, `service sync publish URL` gives this one a home")
 	}
+	if st.Server == "" {
+		return nil, nil, nil, advise(stopped("this clone was made from a bundle of %s, and knows no server", st.PeerName), "`service sync bundle FILE` writes what they lack, `service sync take FILE` takes what they write")
+	}
 	home, done, err := a.homeOf(ctx, st.Server, st.OrganizationID, token)
 	return st, home, done, err
 }
@@ -147,21 +152,18 @@ func (a *app) together(ctx context.Context, home *client.Client, st *api.SyncSta
 	}
 	a.progress.Start("bring both together")
 	for {
-		p, err := call(ctx, a, api.PrepareSync, &api.SyncInput{AssessmentID: st.AssessmentID})
+		p, err := call(ctx, a, api.PrepareSync, &api.PrepareSyncInput{AssessmentID: st.AssessmentID, Dry: dryWord(dry)})
 		if err != nil {
 			return nil, err
 		}
 		if p.Lines == 0 {
 			break
 		}
-		n, err := carryFiles(ctx, here, home, p)
+		n, err := carryFiles(ctx, here, home, p, dry)
 		if err != nil {
 			return nil, err
 		}
-		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: parcelFile(p.Data)}
-		if dry {
-			in.Dry = "true"
-		}
+		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: parcelFile(p.Data), Dry: dryWord(dry)}
 		out, err := client.Do(ctx, home, api.PushSync, in)
 		if err != nil {
 			return nil, err
@@ -192,7 +194,7 @@ func (a *app) readHome(ctx context.Context, here, home *client.Client, st *api.S
 			return err
 		}
 		p, err := client.Do(ctx, home, api.GetSyncChanges, &api.ChangesSyncInput{AssessmentID: st.AssessmentID, ReplicaID: st.ReplicaID, Since: int(now.Since),
-			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash})
+			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, Dry: dryWord(got.DryRun)})
 		if err != nil {
 			return err
 		}
@@ -200,7 +202,7 @@ func (a *app) readHome(ctx context.Context, here, home *client.Client, st *api.S
 		if got.DryRun {
 			return nil
 		}
-		n, err := carryFiles(ctx, home, here, p)
+		n, err := carryFiles(ctx, home, here, p, false)
 		if err != nil {
 			return err
 		}
@@ -216,6 +218,14 @@ func (a *app) readHome(ctx context.Context, here, home *client.Client, st *api.S
 	}
 }
 
+// dryWord is dry as the parameters have it.
+func dryWord(dry bool) string {
+	if dry {
+		return "true"
+	}
+	return ""
+}
+
 func parcelFile(data []byte) api.UploadFile {
 	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
 }
@@ -223,8 +233,9 @@ func parcelFile(data []byte) api.UploadFile {
 // filesAtOnce is how many files go in one request.
 const filesAtOnce = 50
 
-// carryFiles brings the files that a parcel names from one side to the other, where it lacks them.
-func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel) (n int, err error) {
+// carryFiles brings the files that a parcel names from one side to the other, where it lacks
+// them; where dry, it only counts them.
+func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel, dry bool) (n int, err error) {
 	if len(p.Files) == 0 {
 		return 0, nil
 	}
@@ -239,6 +250,9 @@ func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel)
 			return n, err
 		}
 		lacks = append(lacks, m.SHA256...)
+	}
+	if dry {
+		return len(lacks), nil
 	}
 	for len(lacks) > 0 {
 		ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
@@ -444,7 +458,7 @@ func (a *app) syncStatus() *cobra.Command {
 						p.Item(0, "%s on %s, last seen %s, %s behind", r.UserName, r.Name, moment(r.SeenAt), count(int(r.Behind), "change", "changes"))
 					}
 				default:
-					p.Text("A clone of %s, as %s.", st.Server, st.Account)
+					p.Text("A clone of %s, as %s.", cmp.Or(st.Server, "the one of "+st.PeerName+", by bundles"), cmp.Or(st.Account, "the account that the key is trusted for"))
 					if st.SyncedAt != nil {
 						p.Text("Last brought together %s.", moment(*st.SyncedAt))
 					}
@@ -571,6 +585,9 @@ func (a *app) resolveAtHome(ctx context.Context, in *api.ResolveSyncInput) (*api
 	}
 	if st.Role != "clone" {
 		return call(ctx, a, api.ResolveSyncConflict, in)
+	}
+	if st.Server == "" {
+		return nil, stopped("a conflict is decided at the home, with %s; the decision comes with their next bundle", st.PeerName)
 	}
 	home, done, err := a.homeOf(ctx, st.Server, st.OrganizationID, a.flags.Token)
 	if err != nil {

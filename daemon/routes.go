@@ -275,6 +275,12 @@ func (s *Server) routes() {
 	bind(s, api.ListSyncConflicts, e.Sync.Conflicts)
 	bind(s, api.GetSyncConflict, e.Sync.Conflict)
 	bind(s, api.ResolveSyncConflict, e.Sync.Resolve)
+	bind(s, api.MakeSyncKey, e.Sync.Key)
+	bind(s, api.ListSyncPeers, e.Sync.Peers)
+	bind(s, api.TrustSyncPeer, e.Sync.Trust)
+	bind(s, api.DistrustSyncPeer, e.Sync.Distrust)
+	bind(s, api.WriteSyncBundle, e.Sync.WriteBundle)
+	bind(s, api.TakeSyncBundle, e.Sync.TakeBundle)
 
 	bind(s, api.ListMetrics, s.listMetrics)
 	bind(s, api.ListAuditEvents, e.Audit.List)

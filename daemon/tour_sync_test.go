@@ -55,6 +55,36 @@ func (r *tour) clones() {
 	r.ask(api.GetSyncConflict.Operation, "", "")
 	r.ask(api.ResolveSyncConflict.Operation, "", `{"choice": "value", "value": "from both"}`)
 	r.refused(api.ResolveSyncConflict.Operation, "", `{"choice": "home"}`, api.CodeInvalidState)
+	r.bundles()
 	r.ask(api.DetachSync.Operation, "", "")
 	r.refused(api.DetachSync.Operation, "", "", api.CodeNotFound)
+}
+
+// bundles carries the assessment to another organization there, and an answer back.
+func (r *tour) bundles() {
+	r.refused(api.WriteSyncBundle.Operation, "", `{}`, api.CodeInvalidState)
+	here, there := r.ask(api.MakeSyncKey.Operation, "", `{}`), newTour(r.t)
+	there.done, there.path["assessmentId"] = r.done, r.path["assessmentId"]
+	key := there.ask(api.MakeSyncKey.Operation, "", `{"replace": true}`)
+	r.refused(api.TrustSyncPeer.Operation, "", `{"key": "service-key-1.none"}`, api.CodeValidation)
+	r.note("peerId", r.ask(api.TrustSyncPeer.Operation, "", fmt.Sprintf(`{"key": %q, "name": "on site"}`, key["key"])))
+	there.ask(api.TrustSyncPeer.Operation, "", fmt.Sprintf(`{"key": %q, "name": "office"}`, here["key"]))
+	if all := r.ask(api.ListSyncPeers.Operation, "", ""); r.first(all)["fingerprint"] != key["fingerprint"] {
+		r.t.Errorf("the peers are %v", all)
+	}
+	bundle := r.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{"carry_catalog": true}`))
+	r.took(api.WriteSyncBundle.Operation, bundle)
+	if got := there.upload(api.TakeSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["taken"] == 0.0 || got["role"] != "clone" {
+		r.t.Errorf("a bundle was taken as %v", got)
+	}
+	there.ask(api.UpdateAssessment.Operation, "", `{"name": "named on site"}`)
+	answer := there.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{}`))
+	if got := r.upload(api.TakeSyncBundle.Operation, "answer.bundle", answer.Body.Bytes(), "dry_run", "true"); got["applied"] != 1.0 {
+		r.t.Errorf("a dry run tells of %v", got)
+	}
+	if got := r.upload(api.TakeSyncBundle.Operation, "answer.bundle", answer.Body.Bytes()); got["applied"] != 1.0 || got["role"] != "home" {
+		r.t.Errorf("an answer was taken as %v", got)
+	}
+	r.ask(api.DistrustSyncPeer.Operation, "", "")
+	r.refused(api.DistrustSyncPeer.Operation, "", "", api.CodeNotFound)
 }

@@ -230,6 +230,13 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 		}
 		out.Server, out.OrganizationID, out.ReplicaID, out.Account, out.Since = l.Server, l.RemoteOrganization, l.ReplicaID, l.Account, l.Since
 		out.AnchorSequence, out.AnchorHash = l.AnchorSequence, l.AnchorHash
+		if l.PeerID != "" {
+			peer, err := store.SyncPeers.Get(tx, org, l.PeerID)
+			if ignore(err) != nil {
+				return err
+			}
+			out.PeerName = peer.Name
+		}
 		if !l.SyncedAt.IsZero() {
 			out.SyncedAt = &l.SyncedAt
 		}

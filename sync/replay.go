@@ -251,11 +251,13 @@ func (r *replay) keepDocument(tx *store.Tx, l *line, what string) error {
 		if err != nil {
 			return err
 		}
-		if !brought {
+		switch {
+		case brought:
+			if err := store.SyncFiles.Delete(tx, org, id, doc.SHA256); err != nil {
+				return err
+			}
+		case !r.dry:
 			return api.Invalid("file", "the file of %s was not brought; bring it first", doc.Filename)
-		}
-		if err := store.SyncFiles.Delete(tx, org, id, doc.SHA256); err != nil {
-			return err
 		}
 	}
 	doc.UploadedBy, doc.UpdatedAt = r.by.Actor.Name, tx.Now()

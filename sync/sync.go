@@ -11,6 +11,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -28,6 +29,9 @@ type Options struct {
 	Catalog  Catalogs
 	Evidence Documents
 	Clock    func() time.Time
+	// Seal and Open encrypt the secret halves of keys, with the installation's key.
+	Seal func(secret string) ([]byte, error)
+	Open func(sealed []byte) (string, error)
 }
 
 // Catalogs is the shelf, as far as it is needed here.
@@ -69,11 +73,16 @@ func as(tx *store.Tx, org, assessment, role string) (store.SyncLink, error) {
 	l, err := link(tx, org, assessment)
 	if err == nil && l.Role != role {
 		if role == store.SyncHome {
-			return l, api.Conflict("this is a clone of the assessment; its home is %s", l.Server)
+			return l, api.Conflict("this is a clone of the assessment; its home is %s", homeName(&l))
 		}
 		return l, api.Conflict("this is the assessment's home, not a clone of it")
 	}
 	return l, err
+}
+
+// homeName is where a clone's home is, in words.
+func homeName(l *store.SyncLink) string {
+	return cmp.Or(l.Server, "reached by bundles only")
 }
 
 // versionWith is the catalog version here with that content; nil where there is none.

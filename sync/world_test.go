@@ -192,7 +192,7 @@ func upload(data []byte) api.UploadFile {
 }
 
 func (s *site) prepare() (*api.SyncParcel, error) {
-	return s.sy.Prepare(context.Background(), s.local, &api.SyncInput{AssessmentID: assessmentID})
+	return s.sy.Prepare(context.Background(), s.local, &api.PrepareSyncInput{AssessmentID: assessmentID})
 }
 
 // carry brings the files that a parcel names from one site to another.

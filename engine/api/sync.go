@@ -67,6 +67,7 @@ type SyncStatus struct {
 	OpenConflicts int           `json:"open_conflicts"`
 	// The rest is a clone's.
 	Server         string      `json:"server" doc:"A clone's home; empty otherwise."`
+	PeerName       string      `json:"peer_name" doc:"With whom it exchanges bundles; empty where it exchanged none."`
 	OrganizationID string      `json:"remote_organization_id"`
 	ReplicaID      string      `json:"replica_id"`
 	Account        string      `json:"account"`
@@ -130,7 +131,13 @@ type SyncInput struct {
 type PushSyncInput struct {
 	AssessmentID string     `path:"assessmentId"`
 	File         UploadFile `form:"file"`
-	Dry          string     `form:"dry_run" doc:"true: tell what would come of it, and change nothing."`
+	Dry          string     `form:"dry_run" doc:"true: tell what would come of it, and change nothing. Files need not be there then."`
+}
+
+// PrepareSyncInput asks for what a clone has changed.
+type PrepareSyncInput struct {
+	AssessmentID string `path:"assessmentId"`
+	Dry          string `query:"dry_run" enum:"true,false" doc:"Make it and keep nothing of it: it is not to be sent."`
 }
 
 // PushedSync is what came of a batch.
@@ -150,6 +157,7 @@ type ChangesSyncInput struct {
 	Since          int    `query:"since" minimum:"0" doc:"The number of the last change that was read; 0 for all."`
 	AnchorSequence int    `query:"anchor_sequence" minimum:"0" doc:"The audit record that the last answer named."`
 	AnchorHash     string `query:"anchor_hash" doc:"Its hash: where the home's chain has another there, its history is not the one that was read."`
+	Dry            string `query:"dry_run" enum:"true,false" doc:"Do not note that the clone has read so far."`
 }
 
 // SyncParcel is a file of the protocol, with what is to be known to carry it.
@@ -238,7 +246,7 @@ var (
 	BringSyncFiles      = Post[BringSyncInput, BroughtSync]("bring-sync-files", "/sync/assessments/{assessmentId}/files", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring files ahead of the records that name them"))
 	GetSyncCatalog      = Get[SyncInput, File]("get-sync-catalog", "/sync/assessments/{assessmentId}/catalog", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Fetch the catalog version of an assessment"))
 	BringSyncCatalog    = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-catalog", "/sync/catalogs", As(Upload), Needs(SCFImport), Tagged(tagSync), Summary("Bring the content of a catalog version"))
-	PrepareSync         = Post[SyncInput, SyncParcel]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", Needs("sync:write"), Tagged(tagSync), Summary("Make a batch of what a clone has changed"))
+	PrepareSync         = Post[PrepareSyncInput, SyncParcel]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", Needs("sync:write"), Tagged(tagSync), Summary("Make a batch of what a clone has changed"))
 	AcknowledgeSync     = Post[AcknowledgeSyncInput, SyncStatus]("acknowledge-sync", "/sync/assessments/{assessmentId}/acknowledge", Needs("sync:write"), Tagged(tagSync), Summary("Tell a clone that its home has a batch"))
 	TakeSync            = Post[BringSyncInput, BroughtSync]("take-sync", "/sync/assessments/{assessmentId}/take", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring the home's changes to a clone"))
 	ListSyncConflicts   = Get[SyncConflictsInput, List[SyncConflict]]("list-sync-conflicts", "/sync/conflicts", Needs("sync:read"), Tagged(tagSync), Summary("List conflicts, newest first"))
