@@ -309,11 +309,15 @@ func (t *taking) due(tx *store.Tx, l *store.SyncLink) (done bool, err error) {
 
 func (t *taking) lines(tx *store.Tx, out *api.BroughtSync) error {
 	written := map[string]api.Gate{}
-	for i := range t.f.lines {
+	for i, last := 0, t.f.Since; i < len(t.f.lines); i++ {
 		l := &t.f.lines[i]
 		if err := checkKey(l); err != nil {
 			return err
 		}
+		if l.Sequence <= last || l.Sequence > t.f.Next {
+			return damaged("change %d has the number %d, and it is of those from %d to %d", i+1, l.Sequence, t.f.Since+1, t.f.Next)
+		}
+		last = l.Sequence
 		tab := tableNamed(l.Table)
 		var err error
 		switch l.Op {

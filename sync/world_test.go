@@ -148,7 +148,8 @@ func (s *site) open() {
 	must(s.t, err)
 	s.db = db
 	s.as = assessment.New(assessment.Options{DB: db, Clock: clock})
-	s.sy = sync.New(sync.Options{DB: db, Catalog: bare{}, Evidence: bare{}, Clock: clock})
+	s.sy = sync.New(sync.Options{DB: db, Catalog: bare{}, Evidence: bare{}, Clock: clock, Seal: func(secret string) ([]byte, error) { return []byte(secret), nil },
+		Open: func(sealed []byte) (string, error) { return string(sealed), nil }})
 }
 
 // begin makes an assessment with a drafted Statement of Applicability.
@@ -182,6 +183,7 @@ func (s *site) join(publish bool) {
 	must(s.t, err)
 	at := &api.AttachSyncInput{}
 	at.Body.AssessmentID, at.Body.Server, at.Body.ReplicaID, at.Body.CatalogSHA256 = assessmentID, "https://home", j.ReplicaID, catalogContent
+	at.Body.RemoteOrganization = s.world.home.org
 	_, err = s.sy.Attach(context.Background(), s.local, at)
 	must(s.t, err)
 	s.replica = j.ReplicaID

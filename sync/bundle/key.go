@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -63,7 +62,7 @@ func ParseKey(text string) (*Key, error) {
 	if err := json.Unmarshal(b, &k.public); err != nil {
 		return nil, wrong("%v", err)
 	}
-	if !bytes.Equal(b, k.bytes()) {
+	if k.Text() != text {
 		return nil, wrong("it is written in another way than keys are")
 	}
 	if k.seal, err = age.ParseX25519Recipient(k.Seal); err != nil {
