@@ -169,6 +169,55 @@ func TestLyingClone(t *testing.T) {
 	}
 }
 
+// What a clone quotes has to stand in the passage that it names; the rest is left out, and told.
+func TestQuotes(t *testing.T) {
+	w := newWorld(t, 8, 1)
+	s, h := w.sites[0], w.home
+	passage := func(x *site, id, of, text string) {
+		must(t, x.db.Update(context.Background(), func(tx *store.Tx) error {
+			return store.Chunks.Put(tx, x.org, &api.Chunk{ID: id, OrganizationID: x.org, AssessmentID: of, DocumentID: "d", Text: text})
+		}))
+	}
+	passage(h, "p1", assessmentID, "Rights are\n  reviewed every quarter. They are approved.")
+	passage(h, "p2", "another", "Salaries are paid on the last day.")
+	s.sync()
+	rest := func(e ...api.Evidence) {
+		must(t, s.db.Update(context.Background(), func(tx *store.Tx) error {
+			_, items := (&run{world: w}).newest(s)
+			it := items[0]
+			it.Evidence = e
+			return store.SoAItems.Put(tx, s.org, &it)
+		}))
+		s.sync()
+	}
+	at := func(x *site) []string {
+		_, items := (&run{world: w}).newest(x)
+		out := []string{}
+		for _, e := range items[0].Evidence {
+			out = append(out, e.ChunkID+": "+e.Quote)
+		}
+		return out
+	}
+	good := api.Evidence{ChunkID: "p1", Quote: "Rights are reviewed every quarter."}
+	rest(good)
+	if got := fmt.Sprint(at(h)); got != "[p1: Rights are reviewed every quarter.]" || len(w.conflicts()) > 0 {
+		t.Fatalf("what stands there came as %s, with %v", got, w.conflicts())
+	}
+	// It stays, though the passage says something else later.
+	passage(h, "p1", assessmentID, "Rights are reviewed once a year.")
+	rest(good, api.Evidence{ChunkID: "p1", Quote: "Nobody has rights."}, api.Evidence{ChunkID: "p2", Quote: "Salaries are paid"}, api.Evidence{ChunkID: "p9", Quote: "x"}, api.Evidence{ChunkID: "p1"})
+	if got := fmt.Sprint(at(h)); got != "[p1: Rights are reviewed every quarter.]" {
+		t.Errorf("the home rests on %s", got)
+	}
+	open := w.conflicts()
+	if len(open) != 1 || open[0].Kind != api.ConflictRefused || !strings.Contains(open[0].Message, "4 quotes of IAC-01 do not stand") || !strings.Contains(string(open[0].Clone.Value), "Nobody has rights") {
+		t.Errorf("it is told as %+v", open)
+	}
+	if got, want := s.records(), h.records(); got != want {
+		t.Errorf("they differ:\n%s", difference(want, got))
+	}
+}
+
 func files(sha ...string) *api.MissingSyncInput {
 	in := &api.MissingSyncInput{AssessmentID: assessmentID}
 	in.Body.SHA256 = sha

@@ -75,8 +75,9 @@ type replay struct {
 	dry   bool
 	place *place
 	// held: the batch is of a person who may not bring it any more.
-	held bool
-	docs map[string]*evidence.Arrival
+	held   bool
+	docs   map[string]*evidence.Arrival
+	quotes *quotes
 
 	out *api.PushedSync
 	// void are approvals, and refused versions, that did not come through.

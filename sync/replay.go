@@ -68,7 +68,10 @@ func (r *replay) record(tx *store.Tx, t *table, l *line, sealed map[string]api.G
 			return err
 		}
 	}
-	var err error
+	l, err := r.standing(tx, t, l)
+	if err != nil {
+		return err
+	}
 	switch {
 	case t.name == store.Assessments.Name():
 		err = r.assessment(tx, t, l)
