@@ -303,13 +303,21 @@ func machine() string {
 	return name
 }
 
-// carryCatalog brings the catalog version of a synchronised assessment to the other side.
-func carryCatalog(ctx context.Context, from, to *client.Client, assessment string) error {
+// carryCatalog brings the catalog version of a synchronised assessment to the other side, and
+// the own frameworks and controls that it uses.
+func carryCatalog(ctx context.Context, from, to *client.Client, assessment string, own bool) error {
 	f, err := client.Do(ctx, from, api.GetSyncCatalog, &api.SyncInput{AssessmentID: assessment})
 	if err != nil {
 		return err
 	}
 	_, err = client.Do(ctx, to, api.BringSyncCatalog, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}})
+	if err = errors.Join(err, f.Content.Close()); err != nil || !own {
+		return err
+	}
+	if f, err = client.Do(ctx, from, api.GetSyncFrameworks, &api.SyncInput{AssessmentID: assessment}); err != nil {
+		return err
+	}
+	_, err = client.Do(ctx, to, api.BringSyncFrameworks, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}})
 	return errors.Join(err, f.Content.Close())
 }
 
@@ -366,10 +374,10 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	if err != nil {
 		return nil, err
 	}
-	st, err := a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256)
+	st, err := a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256, joined.OwnSHA256)
 	if api.IsCode(err, api.CodeInvalidState) && carry {
-		if err = carryCatalog(ctx, home, here, one.ID); err == nil {
-			st, err = a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256)
+		if err = carryCatalog(ctx, home, here, one.ID, joined.OwnSHA256 != ""); err == nil {
+			st, err = a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256, joined.OwnSHA256)
 		}
 	}
 	if err != nil {
@@ -378,9 +386,9 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	return a.together(ctx, home, st, false)
 }
 
-func (a *app) attach(ctx context.Context, server, organization string, j *api.JoinedSync, catalog string) (*api.SyncStatus, error) {
+func (a *app) attach(ctx context.Context, server, organization string, j *api.JoinedSync, catalog, own string) (*api.SyncStatus, error) {
 	in := &api.AttachSyncInput{}
-	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256 = j.AssessmentID, server, organization, j.ReplicaID, j.Account, catalog
+	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.OwnSHA256 = j.AssessmentID, server, organization, j.ReplicaID, j.Account, catalog, own
 	return call(ctx, a, api.AttachSync, in)
 }
 
@@ -426,11 +434,11 @@ func (a *app) publishTo(ctx context.Context, home *client.Client, server string,
 	if err != nil {
 		return nil, err
 	}
-	if st, err = a.attach(ctx, server, "", joined, st.CatalogSHA256); err != nil {
+	if st, err = a.attach(ctx, server, "", joined, st.CatalogSHA256, st.OwnSHA256); err != nil {
 		return nil, err
 	}
 	if carry {
-		if err := carryCatalog(ctx, here, home, st.AssessmentID); err != nil {
+		if err := carryCatalog(ctx, here, home, st.AssessmentID, st.OwnSHA256 != ""); err != nil {
 			return nil, err
 		}
 	}

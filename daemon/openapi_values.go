@@ -207,7 +207,7 @@ var exampleFields = map[string]any{
 	"PushSyncInput.file": "(the batch)", "PushSyncInput.dry_run": "true", "BringSyncInput.file": "(the file)", "BringSyncCatalogInput.file": "(the catalog)", "JoinSyncInput.name": "adas-laptop", "JoinedSync.name": "Acme 2026",
 	"AttachSyncInput.server": "https://grc.acme.example",
 	"SyncKey.name":           "Acme", "SyncKey.key": exampleSyncKey, "SyncPeer.key": exampleSyncKey, "TrustSyncPeerInput.key": exampleSyncKey, "fingerprint": "1f0c-77ab-02d3-9e55-8a41-6c0e-b7d2-4f19-e3a6-5580", "SyncPeer.name": "adas-laptop", "TrustSyncPeerInput.name": "adas-laptop", "trusted_by": "Ada Byron",
-	"peer_name": "Acme", "TakeSyncBundleInput.file": "(the bundle)", "TakeSyncBundleInput.dry_run": "true", "TakenSyncBundle.serial": 3, "TakenSyncBundle.name": "Acme 2026", "TakenSyncBundle.role": "home", "machine": "adas-laptop",
+	"peer_name": "Acme", "own_sha256": "", "TakeSyncBundleInput.file": "(the bundle)", "TakeSyncBundleInput.dry_run": "true", "TakenSyncBundle.serial": 3, "TakenSyncBundle.name": "Acme 2026", "TakenSyncBundle.role": "home", "machine": "adas-laptop",
 	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
 	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
 	"config": map[string]any{"channel": "#security"}, "secrets": map[string]string{"token": "xoxb-…"}, "secrets_set": []string{"token"}, "last_status": "ok", "Integration.synced_at": nil, "Integration.next_sync_at": nil, "waits_until": nil,

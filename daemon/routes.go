@@ -269,6 +269,8 @@ func (s *Server) routes() {
 	bind(s, api.BringSyncFiles, e.Sync.Bring)
 	bind(s, api.GetSyncCatalog, e.Sync.CatalogFile)
 	bind(s, api.BringSyncCatalog, e.Sync.BringCatalog)
+	bind(s, api.GetSyncFrameworks, e.Sync.FrameworksFile)
+	bind(s, api.BringSyncFrameworks, e.Sync.BringFrameworks)
 	bind(s, api.PrepareSync, e.Sync.Prepare)
 	bind(s, api.AcknowledgeSync, e.Sync.Acknowledge)
 	bind(s, api.TakeSync, e.Sync.Take)

@@ -21,8 +21,12 @@ func (r *tour) clones() {
 	catalog := r.send(api.GetSyncCatalog.Operation, "", "", http.NoBody)
 	r.took(api.GetSyncCatalog.Operation, catalog)
 	away.upload(api.BringSyncCatalog.Operation, "catalog", catalog.Body.Bytes())
-	away.ask(api.AttachSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q}`,
-		id, joined["replica_id"], joined["catalog_sha256"]))
+	if own := r.send(api.GetSyncFrameworks.Operation, "", "", http.NoBody); joined["own_sha256"] != "" {
+		r.took(api.GetSyncFrameworks.Operation, own)
+		away.upload(api.BringSyncFrameworks.Operation, "frameworks", own.Body.Bytes())
+	}
+	away.ask(api.AttachSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q, "own_sha256": %q}`,
+		id, joined["replica_id"], joined["catalog_sha256"], joined["own_sha256"]))
 
 	came := r.ask(api.GetSyncChanges.Operation, fmt.Sprintf("?replica_id=%s&since=0", joined["replica_id"]), "")
 	files, _ := json.Marshal(map[string]any{"sha256": came["files"]})

@@ -58,7 +58,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			return nil, err
 		}
 	}
-	p := &packing{manifest: bundle.Manifest{MadeAt: s.Clock().UTC(), AssessmentID: in.AssessmentID, CatalogSHA256: st.CatalogSHA256, CatalogLabel: st.CatalogLabel, Machine: in.Body.Machine, Publish: in.Body.Publish}}
+	p := &packing{manifest: bundle.Manifest{MadeAt: s.Clock().UTC(), AssessmentID: in.AssessmentID, CatalogSHA256: st.CatalogSHA256, CatalogLabel: st.CatalogLabel, OwnSHA256: st.OwnSHA256, Machine: in.Body.Machine, Publish: in.Body.Publish}}
 	var files []string
 	if st.Role == store.SyncClone {
 		files, err = s.packBatch(ctx, by, p, st)
@@ -69,7 +69,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 		return nil, err
 	}
 	if in.Body.CarryCatalog {
-		if err := s.packCatalog(p); err != nil {
+		if err := s.packCatalog(ctx, by, p); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ func (s *Service) publishAt(ctx context.Context, by api.Caller, peer *api.SyncPe
 	if err := s.DB.View(ctx, func(tx *store.Tx) error { at.Body.ReplicaID = tx.NewID(); return nil }); err != nil {
 		return nil, err
 	}
-	at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.CatalogSHA256 = st.AssessmentID, to.Organization, st.CatalogSHA256
+	at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.CatalogSHA256, at.Body.OwnSHA256 = st.AssessmentID, to.Organization, st.CatalogSHA256, st.OwnSHA256
 	return s.attach(ctx, by, at, peer.ID)
 }
 
@@ -238,8 +238,8 @@ func replicaOf(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncRepl
 	return store.SyncReplica{}, nil
 }
 
-// packCatalog packs the content of the catalog version.
-func (s *Service) packCatalog(p *packing) error {
+// packCatalog packs the content of the catalog version, and of the own frameworks and controls.
+func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *packing) error {
 	f, size, err := s.DB.Blobs().Open(p.manifest.CatalogSHA256)
 	if err != nil {
 		return err
@@ -253,7 +253,13 @@ func (s *Service) packCatalog(p *packing) error {
 		return err
 	}
 	p.hold(bundle.Catalog, data)
-	return nil
+	if p.manifest.OwnSHA256 == "" {
+		return nil
+	}
+	if data, err = s.ownContent(ctx, by, p.manifest.AssessmentID); err == nil {
+		p.hold(bundle.Own, data)
+	}
+	return err
 }
 
 // packFiles names the files of documents.

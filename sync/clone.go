@@ -25,12 +25,8 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		v, err := versionWith(tx, b.CatalogSHA256)
-		if err != nil {
+		if _, _, err := catalogWith(tx, org, b.CatalogSHA256, b.OwnSHA256); err != nil {
 			return err
-		}
-		if v == nil {
-			return missingCatalog(b.CatalogSHA256)
 		}
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
 		there := err == nil
@@ -49,7 +45,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 			return err
 		}
 		if there {
-			if have, err := catalogOf(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 {
+			if have, err := catalogOf(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 || have.own != b.OwnSHA256 {
 				return cmpErr(err, api.Conflict("the assessment here uses another catalog version"))
 			}
 		}
@@ -214,7 +210,7 @@ func (s *Service) Take(ctx context.Context, by api.Caller, in *api.BringSyncInpu
 // records come as they are, so one that came before comes again.
 func (s *Service) take(ctx context.Context, by api.Caller, id string, f *file, bundled bool) (*api.BroughtSync, error) {
 	org := by.OrganizationID
-	p, err := s.placeOf(ctx, by, id, f.CatalogSHA256)
+	p, err := s.placeOf(ctx, by, id, f.CatalogSHA256, f.OwnSHA256)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func gather(tx *store.Tx, org string, l *store.SyncLink, left room) (*batch, err
 	if err != nil {
 		return nil, err
 	}
-	b.file.CatalogSHA256 = v.SnapshotBlob
+	b.file.CatalogSHA256, b.file.OwnSHA256 = v.SnapshotBlob, v.own
 	if b.file.AnchorSequence, b.file.AnchorHash, err = anchor(tx, org); err != nil {
 		return nil, err
 	}

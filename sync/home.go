@@ -46,7 +46,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 			if err != nil {
 				return err
 			}
-			out.Name, out.CatalogSHA256, out.CatalogLabel = a.Name, v.SnapshotBlob, v.Label
+			out.Name, out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = a.Name, v.SnapshotBlob, v.Label, v.own
 		}
 		l, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
 		switch {
@@ -231,7 +231,7 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, left *room) 
 	if err != nil {
 		return nil, err
 	}
-	f := &file{header: header{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, Since: since, Next: head}}
+	f := &file{header: header{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, OwnSHA256: v.own, Since: since, Next: head}}
 	if f.AnchorSequence, f.AnchorHash, err = anchor(tx, org); err != nil {
 		return nil, err
 	}
@@ -339,31 +339,6 @@ func (s *Service) linked(ctx context.Context, by api.Caller, id string, comesTo 
 		return err
 	}
 	return by.Require(comesTo)
-}
-
-// CatalogFile is the content of an assessment's catalog version.
-func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
-	if err := s.linked(ctx, by, in.AssessmentID, "scf:read"); err != nil {
-		return nil, err
-	}
-	var sha string
-	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		a, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID)
-		if err != nil {
-			return store.Missing(err, "assessment", in.AssessmentID)
-		}
-		v, err := catalogOf(tx, &a)
-		sha = v.SnapshotBlob
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	f, size, err := s.DB.Blobs().Open(sha)
-	if err != nil {
-		return nil, err
-	}
-	return &api.File{Filename: "catalog.scfc", ContentType: "application/octet-stream", Size: size, SHA256: sha, Content: f}, nil
 }
 
 // Missing tells which of the files the assessment lacks. It looks at the assessment's own

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/catalog/shelf"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
 	"github.com/scf-service/service/sync/bundle"
@@ -31,10 +32,10 @@ type unpacking struct {
 	// fresh: the assessment is not synchronised here yet.
 	fresh bool
 
-	batch, catalog []byte
-	pages          [][]byte
-	lacking        map[string]bool
-	files          []string
+	batch, catalog, own []byte
+	pages               [][]byte
+	lacking             map[string]bool
+	files               []string
 }
 
 // TakeBundle takes a bundle that a trusted peer wrote for this organization. The same again does
@@ -246,6 +247,8 @@ func (u *unpacking) held(kind string, data []byte) error {
 		u.batch = data
 	case kind == bundle.Catalog && u.catalog == nil:
 		u.catalog = data
+	case kind == bundle.Own && u.own == nil:
+		u.own = data
 	default:
 		return damaged("a %s has no place in the bundle of a %s", kind, u.m.Role)
 	}
@@ -270,13 +273,37 @@ func (u *unpacking) file(ctx context.Context, part bundle.Part, in io.Reader) er
 	return err
 }
 
-// hasCatalog brings the catalog version where it is carried and lacking.
+// hasCatalog brings the catalog where it is carried and lacking.
 func (u *unpacking) hasCatalog(ctx context.Context) error {
 	var have *store.CatalogVersion
-	err := u.s.DB.View(ctx, func(tx *store.Tx) (err error) { have, err = versionWith(tx, u.m.CatalogSHA256); return err })
-	if err != nil || have != nil {
+	own := false
+	err := u.s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if have, err = versionWith(tx, u.m.CatalogSHA256); err == nil {
+			_, own, err = shelf.OwnWith(tx, u.by.OrganizationID, u.m.OwnSHA256)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
+	if have == nil {
+		if err := u.bringCatalog(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case own:
+		return nil
+	case u.own == nil:
+		return api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): have the bundle written with --carry-catalog", u.m.OwnSHA256)
+	case u.dry:
+		u.out.Notes = append(u.out.Notes, "the own frameworks and controls that the assessment uses would be taken over")
+		return nil
+	}
+	return u.s.Catalog.CarryOwn(ctx, u.by, u.own)
+}
+
+func (u *unpacking) bringCatalog(ctx context.Context) error {
 	if u.catalog == nil {
 		return api.Conflict("the catalog version %s of the assessment is not here (content %.12s…): import that release, or have the bundle written with --carry-catalog", u.m.CatalogLabel, u.m.CatalogSHA256)
 	}
@@ -284,7 +311,7 @@ func (u *unpacking) hasCatalog(ctx context.Context) error {
 		u.out.Notes = append(u.out.Notes, "the catalog version "+u.m.CatalogLabel+" would be taken over")
 		return nil
 	}
-	_, err = u.s.BringCatalog(ctx, u.by, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: bytes.NewReader(u.catalog)}})
+	_, err := u.s.BringCatalog(ctx, u.by, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: bytes.NewReader(u.catalog)}})
 	return err
 }
 
@@ -300,7 +327,7 @@ func (u *unpacking) clone(ctx context.Context) error {
 		if files[i], err = decodeFile(bytes.NewReader(data), kindChanges); err != nil {
 			return err
 		}
-		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 {
+		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 || files[i].OwnSHA256 != m.OwnSHA256 {
 			return damaged("changes in it are of another assessment, clone or catalog than it says")
 		}
 		u.pages[i] = nil
@@ -316,7 +343,7 @@ func (u *unpacking) clone(ctx context.Context) error {
 	}
 	if u.fresh {
 		at := &api.AttachSyncInput{}
-		at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.ReplicaID, at.Body.Account, at.Body.CatalogSHA256 = id, u.key.Organization, m.ReplicaID, m.Account, m.CatalogSHA256
+		at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.ReplicaID, at.Body.Account, at.Body.CatalogSHA256, at.Body.OwnSHA256 = id, u.key.Organization, m.ReplicaID, m.Account, m.CatalogSHA256, m.OwnSHA256
 		if _, err := u.s.attach(ctx, u.by, at, u.peer.ID); err != nil {
 			return err
 		}

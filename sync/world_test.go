@@ -37,8 +37,9 @@ func (bare) Leave(tx *store.Tx, _ api.Caller, doc *store.Document, _ bool) error
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-func (bare) Arrived(string)                                              {}
-func (bare) Snapshot(context.Context, string) (*catalog.Snapshot, error) { return nil, nil }
+func (bare) Arrived(string)                                                      {}
+func (bare) For(context.Context, string, string, int) (*catalog.Snapshot, error) { return nil, nil }
+func (bare) CarryOwn(context.Context, api.Caller, []byte) error                  { return errors.New("not here") }
 func (bare) Carry(context.Context, api.Caller, []byte) (string, error) {
 	return "", errors.New("not here")
 }

@@ -79,6 +79,7 @@ type SyncStatus struct {
 	SyncedAt       *time.Time  `json:"synced_at"`
 	CatalogSHA256  string      `json:"catalog_sha256"`
 	CatalogLabel   string      `json:"catalog_label"`
+	OwnSHA256      string      `json:"own_sha256" doc:"The content of the organization's own frameworks and controls that it uses; empty for none."`
 }
 
 // SyncAhead is a record that a clone has changed and not sent.
@@ -108,6 +109,7 @@ type JoinedSync struct {
 	Head          int64  `json:"head"`
 	CatalogSHA256 string `json:"catalog_sha256"`
 	CatalogLabel  string `json:"catalog_label"`
+	OwnSHA256     string `json:"own_sha256" doc:"The content of the organization's own frameworks and controls that it uses; empty for none."`
 }
 
 // AttachSyncInput makes the assessment here a clone of the one at a server.
@@ -119,6 +121,7 @@ type AttachSyncInput struct {
 		ReplicaID          string `json:"replica_id" minLength:"1" maxLength:"64"`
 		Account            string `json:"account,omitempty" maxLength:"300" doc:"As whom the clone joined." example:"ada@acme.example"`
 		CatalogSHA256      string `json:"catalog_sha256" minLength:"64" maxLength:"64"`
+		OwnSHA256          string `json:"own_sha256,omitempty" maxLength:"64" doc:"The content of the own frameworks and controls that it uses there; empty for none."`
 	}
 }
 
@@ -246,6 +249,8 @@ var (
 	BringSyncFiles      = Post[BringSyncInput, BroughtSync]("bring-sync-files", "/sync/assessments/{assessmentId}/files", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring files ahead of the records that name them"))
 	GetSyncCatalog      = Get[SyncInput, File]("get-sync-catalog", "/sync/assessments/{assessmentId}/catalog", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Fetch the catalog version of an assessment"))
 	BringSyncCatalog    = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-catalog", "/sync/catalogs", As(Upload), Needs(SCFImport), Tagged(tagSync), Summary("Bring the content of a catalog version"))
+	GetSyncFrameworks   = Get[SyncInput, File]("get-sync-frameworks", "/sync/assessments/{assessmentId}/frameworks", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Fetch the own frameworks and controls that an assessment uses"))
+	BringSyncFrameworks = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-frameworks", "/sync/frameworks", As(Upload), Needs(SCFImport), Tagged(tagSync), Summary("Bring own frameworks and controls that an assessment uses"))
 	PrepareSync         = Post[PrepareSyncInput, SyncParcel]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", Needs("sync:write"), Tagged(tagSync), Summary("Make a batch of what a clone has changed"))
 	AcknowledgeSync     = Post[AcknowledgeSyncInput, SyncStatus]("acknowledge-sync", "/sync/assessments/{assessmentId}/acknowledge", Needs("sync:write"), Tagged(tagSync), Summary("Tell a clone that its home has a batch"))
 	TakeSync            = Post[BringSyncInput, BroughtSync]("take-sync", "/sync/assessments/{assessmentId}/take", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring the home's changes to a clone"))
