@@ -21,12 +21,9 @@ func (r *tour) clones() {
 	catalog := r.send(api.GetSyncCatalog.Operation, "", "", http.NoBody)
 	r.took(api.GetSyncCatalog.Operation, catalog)
 	away.upload(api.BringSyncCatalog.Operation, "catalog", catalog.Body.Bytes())
-	if own := r.send(api.GetSyncFrameworks.Operation, "", "", http.NoBody); joined["own_sha256"] != "" {
-		r.took(api.GetSyncFrameworks.Operation, own)
-		away.upload(api.BringSyncFrameworks.Operation, "frameworks", own.Body.Bytes())
-	}
-	away.ask(api.AttachSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q, "own_sha256": %q}`,
-		id, joined["replica_id"], joined["catalog_sha256"], joined["own_sha256"]))
+	away.ownBrought(r)
+	away.ask(api.AttachSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q}`,
+		id, joined["replica_id"], joined["catalog_sha256"]))
 
 	came := r.ask(api.GetSyncChanges.Operation, fmt.Sprintf("?replica_id=%s&since=0", joined["replica_id"]), "")
 	files, _ := json.Marshal(map[string]any{"sha256": came["files"]})
@@ -91,4 +88,18 @@ func (r *tour) bundles() {
 	}
 	r.ask(api.DistrustSyncPeer.Operation, "", "")
 	r.refused(api.DistrustSyncPeer.Operation, "", "", api.CodeNotFound)
+}
+
+// ownBrought brings a framework of the organization to another, for an assessment that uses it.
+func (r *tour) ownBrought(other *tour) {
+	before := r.path["assessmentId"]
+	r.ask(api.CreateCustomFramework.Operation, "", `{"code": "away-rules", "name": "Rules away", "requirements": [{"code": "A-1", "title": "Doors are locked", "controls": ["IAC-06"]}]}`)
+	r.path["assessmentId"] = r.ask(api.CreateAssessment.Operation, "", `{"name": "Away", "framework_id": "away-rules"}`)["id"].(string)
+	joined := r.ask(api.JoinSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q}`, r.path["assessmentId"]))
+	own := r.send(api.GetSyncFrameworks.Operation, "", "", http.NoBody)
+	r.took(api.GetSyncFrameworks.Operation, own)
+	if got := other.upload(api.BringSyncFrameworks.Operation, "frameworks", own.Body.Bytes()); got["sha256"].([]any)[0] != joined["own_sha256"] {
+		r.t.Errorf("brought %v of %v", got, joined)
+	}
+	r.path["assessmentId"] = before
 }
