@@ -254,18 +254,23 @@ func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel,
 	if dry {
 		return len(lacks), nil
 	}
-	for len(lacks) > 0 {
+	for atOnce := filesAtOnce; len(lacks) > 0; {
 		ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
-		ask.Body.SHA256 = lacks[:min(filesAtOnce, len(lacks))]
-		lacks = lacks[len(ask.Body.SHA256):]
+		ask.Body.SHA256 = lacks[:min(atOnce, len(lacks))]
 		f, err := client.Do(ctx, from, api.FetchSyncFiles, ask)
 		if err != nil {
 			return n, err
 		}
 		out, err := client.Do(ctx, to, api.BringSyncFiles, &api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "files.tar", Content: f.Content}})
-		if err = errors.Join(err, f.Content.Close()); err != nil {
+		err = errors.Join(err, f.Content.Close())
+		if api.IsCode(err, api.CodeValidation) && len(ask.Body.SHA256) > 1 { // together they may be too large for one upload
+			atOnce = len(ask.Body.SHA256) / 2
+			continue
+		}
+		if err != nil {
 			return n, err
 		}
+		lacks = lacks[len(ask.Body.SHA256):]
 		n += out.Taken
 	}
 	return n, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	gosync "sync"
 	"testing"
+	"time"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -238,6 +239,89 @@ func TestDecompressionBomb(t *testing.T) {
 	_, err := w.sites[0].push(b.Bytes())
 	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "holds more than 64 MiB") {
 		t.Errorf("%d bytes that become 80 MiB: %v", b.Len(), err)
+	}
+}
+
+// A dry run keeps nothing on either side: no batch, no file, no mark of how far was read.
+func TestDryRun(t *testing.T) {
+	w := newWorld(t, 9, 1)
+	s, h := w.sites[0], w.home
+	s.sync()
+	s.edit("offline")
+	must(t, s.doc("a document of the clone"))
+	h.edit("at the home")
+	w.now = w.now.Add(48 * time.Hour) // the home would note that the clone was seen
+	all := func(x *site) string {
+		var b strings.Builder
+		must(t, x.db.View(context.Background(), func(tx *store.Tx) error {
+			batch, err := store.SyncBatches.Has(tx, x.org, assessmentID)
+			files, failed := store.SyncFiles.Count(tx, x.org, assessmentID)
+			fmt.Fprintln(&b, batch, files, x.records())
+			for r, err := range store.SyncReplicas.Scan(tx, x.org) {
+				fmt.Fprintln(&b, r, err)
+			}
+			records, hash, broken := audit.Verify(tx, x.org)
+			fmt.Fprintln(&b, records, hash)
+			return errors.Join(err, failed, broken)
+		}))
+		return b.String()
+	}
+	away, home := all(s), all(h)
+	ctx := context.Background()
+	p, err := s.sy.Prepare(ctx, s.local, &api.PrepareSyncInput{AssessmentID: assessmentID, Dry: "true"})
+	must(t, err)
+	out, err := h.sy.Push(ctx, s.there, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data), Dry: "true"})
+	must(t, err)
+	if p.Lines == 0 || out.Applied == 0 || out.Conflicts != 1 {
+		t.Errorf("%d changes would come out as %+v", p.Lines, out)
+	}
+	st, err := s.sy.Status(ctx, s.local, &api.SyncInput{AssessmentID: assessmentID})
+	must(t, err)
+	_, err = h.sy.Changes(ctx, s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), Dry: "true"})
+	must(t, err)
+	if all(s) != away || all(h) != home {
+		t.Error("a dry run has left something")
+	}
+}
+
+// Who trusts a key, and as whom.
+func TestTrust(t *testing.T) {
+	w := newWorld(t, 10, 1)
+	s, h := w.sites[0], w.home
+	key := s.key()
+	try := func(by api.Caller, email string) error {
+		in := &api.TrustSyncPeerInput{}
+		in.Body.Key, in.Body.Email = key, email
+		_, err := h.sy.Trust(context.Background(), by, in)
+		return err
+	}
+	member, admin := person(h.org, "u1", "person u1", api.RoleMember), person(h.org, "u2", "person u2", api.RoleAdmin)
+	for name, c := range map[string]struct {
+		by    api.Caller
+		email string
+		code  api.ErrorCode
+	}{
+		"a member, for another":      {member, "u2@acme.example", api.CodeForbidden},
+		"an admin, for an owner":     {admin, "u0@acme.example", api.CodeForbidden},
+		"an admin, for nobody there": {admin, "nobody@acme.example", api.CodeNotFound},
+	} {
+		if err := try(c.by, c.email); !api.IsCode(err, c.code) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, try(admin, "U3@acme.example "))
+	if err := try(member, ""); !api.IsCode(err, api.CodeForbidden) {
+		t.Errorf("a member takes a key that is trusted for another: %v", err)
+	}
+	must(t, try(h.local, "u4@acme.example"))
+	// The key of one person does not bring the clone of another.
+	s.trust(s.local, h.key(), "home")
+	s.sync()
+	s.edit("offline")
+	data, err := s.write(nil)
+	must(t, err)
+	if _, err := h.takeBundle(data); !api.IsCode(err, api.CodeForbidden) {
+		t.Errorf("the clone of another: %v", err)
 	}
 }
 
