@@ -60,7 +60,7 @@ its changes are brought as you, or as the account that --as names.`,
 			if err != nil {
 				return err
 			}
-			in.Body.Key = key
+			in.Body.Key = strings.Join(strings.Fields(key), "") // it may have been copied from several lines
 			if fingerprint != "" && !strings.EqualFold(strings.TrimSpace(fingerprint), api.SyncFingerprint(key)) {
 				return advise(stopped("the key has the fingerprint %s, not the one that was given", api.SyncFingerprint(key)), "it is not the key that you were told of: ask for it again")
 			}
@@ -207,7 +207,7 @@ A clone's changes count as sent when the answer was taken; until then the same a
 			return a.saveFile(f, args[0], force)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "for whom, as `service sync peers` lists them (default: who it was last exchanged with, or the only one)")
+	cmd.Flags().StringVar(&to, "to", "", "for whom, as sync peers lists them (default: who it was last exchanged with, or the only one)")
 	cmd.Flags().BoolVar(&in.Body.CarryCatalog, "carry-catalog", false, "bring the catalog version along, for who lacks it")
 	cmd.Flags().BoolVar(&in.Body.Publish, "publish", false, "give an assessment that was begun here a home at the other side")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")

@@ -15,7 +15,7 @@ const SyncKeyPrefix = "service-key-1"
 // SyncFingerprint is what two people compare of a public key before they trust it; empty for
 // what is no key. It holds whatever the key says, so it may be computed by who asks a person.
 func SyncFingerprint(key string) string {
-	parts := strings.Split(strings.TrimSpace(key), ".")
+	parts := strings.Split(strings.Join(strings.Fields(key), ""), ".")
 	if len(parts) != 3 || parts[0] != SyncKeyPrefix {
 		return ""
 	}

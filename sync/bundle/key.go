@@ -37,7 +37,7 @@ type Key struct {
 
 // ParseKey reads a public key as Text writes it.
 func ParseKey(text string) (*Key, error) {
-	text = strings.TrimSpace(text)
+	text = strings.Join(strings.Fields(text), "") // a terminal breaks it into lines
 	wrong := func(format string, args ...any) error {
 		return api.Invalid("key", "this is no key as `service sync key` shows it: "+format, args...)
 	}
