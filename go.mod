@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	codeberg.org/go-pdf/fpdf v0.12.0
+	filippo.io/age v1.3.1
 	github.com/alexedwards/argon2id v1.0.0
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/charmbracelet/bubbletea v1.3.10
@@ -54,6 +55,7 @@ require (
 )
 
 require (
+	filippo.io/hpke v0.4.0 // indirect
 	github.com/adrg/strutil v0.3.1 // indirect
 	github.com/adrg/sysfont v0.1.2 // indirect
 	github.com/adrg/xdg v0.5.3 // indirect

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,8 @@ People who changed different lines, or different fields of one, never notice eac
 two who changed the same field have a conflict with both values, to choose from. What
 was submitted, approved and moved offline is done again at the home, by its rules.`,
 		Example: "  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync\n  service sync --dry-run\n  service sync conflicts",
-	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncForget())
+	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncForget(),
+		a.syncKey(), a.syncTrust(), a.syncPeers(), a.syncDistrust(), a.syncBundle(), a.syncTake())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknown(cmd, args[0])
@@ -66,7 +68,7 @@ func (a *app) printBringing(got *bringing) error {
 	}
 	return a.out.Page(func(p *print.Page) {
 		if got.DryRun {
-			p.Text("Would send %s; the home would take %d, with %s. There is %s to read.", count(got.Sent, "change", "changes"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
+			p.Text("Would send %s and %s; the home would take %d, with %s. There is %s to read.", count(got.Sent, "change", "changes"), count(got.Files, "file", "files"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
 		} else {
 			p.Text("Sent %s, read %s and %s.", count(got.Sent, "change", "changes"), count(got.Read, "record", "records"), count(got.Files, "file", "files"))
 		}
@@ -127,6 +129,9 @@ func (a *app) both(ctx context.Context) (*api.SyncStatus, *client.Client, func()
 	if st.Role != "clone" {
 		return nil, nil, nil, advise(usage("the assessment is no clone"), "`service sync clone URL ASSESSMENT` makes one, `service sync publish URL` gives this one a home")
 	}
+	if st.Server == "" {
+		return nil, nil, nil, advise(stopped("this clone was made from a bundle of %s, and knows no server", st.PeerName), "`service sync bundle FILE` writes what they lack, `service sync take FILE` takes what they write")
+	}
 	home, done, err := a.homeOf(ctx, st.Server, st.OrganizationID, token)
 	return st, home, done, err
 }
@@ -148,21 +153,18 @@ func (a *app) together(ctx context.Context, home *client.Client, st *api.SyncSta
 	}
 	a.progress.Start("bring both together")
 	for {
-		p, err := call(ctx, a, api.PrepareSync, &api.SyncInput{AssessmentID: st.AssessmentID})
+		p, err := call(ctx, a, api.PrepareSync, &api.PrepareSyncInput{AssessmentID: st.AssessmentID, Dry: dryWord(dry)})
 		if err != nil {
 			return nil, err
 		}
 		if p.Lines == 0 {
 			break
 		}
-		n, err := carryFiles(ctx, here, home, p)
+		n, err := carryFiles(ctx, here, home, p, dry)
 		if err != nil {
 			return nil, err
 		}
-		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: parcelFile(p.Data)}
-		if dry {
-			in.Dry = "true"
-		}
+		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: parcelFile(p.Data), Dry: dryWord(dry)}
 		out, err := client.Do(ctx, home, api.PushSync, in)
 		if err != nil {
 			return nil, err
@@ -214,7 +216,7 @@ func (a *app) readHome(ctx context.Context, here, home *client.Client, st *api.S
 			return err
 		}
 		p, err := client.Do(ctx, home, api.GetSyncChanges, &api.ChangesSyncInput{AssessmentID: st.AssessmentID, ReplicaID: st.ReplicaID, Since: int(now.Since),
-			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash})
+			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, Dry: dryWord(got.DryRun)})
 		if err != nil {
 			return err
 		}
@@ -222,7 +224,7 @@ func (a *app) readHome(ctx context.Context, here, home *client.Client, st *api.S
 		if got.DryRun {
 			return nil
 		}
-		n, err := carryFiles(ctx, home, here, p)
+		n, err := carryFiles(ctx, home, here, p, false)
 		if err != nil {
 			return err
 		}
@@ -238,6 +240,14 @@ func (a *app) readHome(ctx context.Context, here, home *client.Client, st *api.S
 	}
 }
 
+// dryWord is dry as the parameters have it.
+func dryWord(dry bool) string {
+	if dry {
+		return "true"
+	}
+	return ""
+}
+
 func parcelFile(data []byte) api.UploadFile {
 	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
 }
@@ -245,8 +255,9 @@ func parcelFile(data []byte) api.UploadFile {
 // filesAtOnce is how many files go in one request.
 const filesAtOnce = 50
 
-// carryFiles brings the files that a parcel names from one side to the other, where it lacks them.
-func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel) (n int, err error) {
+// carryFiles brings the files that a parcel names from one side to the other, where it lacks
+// them; where dry, it only counts them.
+func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel, dry bool) (n int, err error) {
 	if len(p.Files) == 0 {
 		return 0, nil
 	}
@@ -262,18 +273,26 @@ func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel)
 		}
 		lacks = append(lacks, m.SHA256...)
 	}
-	for len(lacks) > 0 {
+	if dry {
+		return len(lacks), nil
+	}
+	for atOnce := filesAtOnce; len(lacks) > 0; {
 		ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
-		ask.Body.SHA256 = lacks[:min(filesAtOnce, len(lacks))]
-		lacks = lacks[len(ask.Body.SHA256):]
+		ask.Body.SHA256 = lacks[:min(atOnce, len(lacks))]
 		f, err := client.Do(ctx, from, api.FetchSyncFiles, ask)
 		if err != nil {
 			return n, err
 		}
 		out, err := client.Do(ctx, to, api.BringSyncFiles, &api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "files.tar", Content: f.Content}})
-		if err = errors.Join(err, f.Content.Close()); err != nil {
+		err = errors.Join(err, f.Content.Close())
+		if api.IsCode(err, api.CodeValidation) && len(ask.Body.SHA256) > 1 { // together they may be too large for one upload
+			atOnce = len(ask.Body.SHA256) / 2
+			continue
+		}
+		if err != nil {
 			return n, err
 		}
+		lacks = lacks[len(ask.Body.SHA256):]
 		n += out.Taken
 	}
 	return n, nil
@@ -311,13 +330,21 @@ func machine() string {
 	return name
 }
 
-// carryCatalog brings the catalog version of a synchronised assessment to the other side.
-func carryCatalog(ctx context.Context, from, to *client.Client, assessment string) error {
+// carryCatalog brings the catalog version of a synchronised assessment to the other side, and
+// the own frameworks and controls that it uses.
+func carryCatalog(ctx context.Context, from, to *client.Client, assessment string, own bool) error {
 	f, err := client.Do(ctx, from, api.GetSyncCatalog, &api.SyncInput{AssessmentID: assessment})
 	if err != nil {
 		return err
 	}
 	_, err = client.Do(ctx, to, api.BringSyncCatalog, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}})
+	if err = errors.Join(err, f.Content.Close()); err != nil || !own {
+		return err
+	}
+	if f, err = client.Do(ctx, from, api.GetSyncFrameworks, &api.SyncInput{AssessmentID: assessment}); err != nil {
+		return err
+	}
+	_, err = client.Do(ctx, to, api.BringSyncFrameworks, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}})
 	return errors.Join(err, f.Content.Close())
 }
 
@@ -374,10 +401,10 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	if err != nil {
 		return nil, err
 	}
-	st, err := a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256)
+	st, err := a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256, joined.OwnSHA256)
 	if api.IsCode(err, api.CodeInvalidState) && carry {
-		if err = carryCatalog(ctx, home, here, one.ID); err == nil {
-			st, err = a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256)
+		if err = carryCatalog(ctx, home, here, one.ID, joined.OwnSHA256 != ""); err == nil {
+			st, err = a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256, joined.OwnSHA256)
 		}
 	}
 	if err != nil {
@@ -386,9 +413,9 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	return a.together(ctx, home, st, false)
 }
 
-func (a *app) attach(ctx context.Context, server, organization string, j *api.JoinedSync, catalog string) (*api.SyncStatus, error) {
+func (a *app) attach(ctx context.Context, server, organization string, j *api.JoinedSync, catalog, own string) (*api.SyncStatus, error) {
 	in := &api.AttachSyncInput{}
-	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256 = j.AssessmentID, server, organization, j.ReplicaID, j.Account, catalog
+	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.OwnSHA256 = j.AssessmentID, server, organization, j.ReplicaID, j.Account, catalog, own
 	return call(ctx, a, api.AttachSync, in)
 }
 
@@ -434,11 +461,11 @@ func (a *app) publishTo(ctx context.Context, home *client.Client, server string,
 	if err != nil {
 		return nil, err
 	}
-	if st, err = a.attach(ctx, server, "", joined, st.CatalogSHA256); err != nil {
+	if st, err = a.attach(ctx, server, "", joined, st.CatalogSHA256, st.OwnSHA256); err != nil {
 		return nil, err
 	}
 	if carry {
-		if err := carryCatalog(ctx, here, home, st.AssessmentID); err != nil {
+		if err := carryCatalog(ctx, here, home, st.AssessmentID, st.OwnSHA256 != ""); err != nil {
 			return nil, err
 		}
 	}
@@ -466,7 +493,7 @@ func (a *app) syncStatus() *cobra.Command {
 						p.Item(0, "%s on %s, last seen %s, %s behind", r.UserName, r.Name, moment(r.SeenAt), count(int(r.Behind), "change", "changes"))
 					}
 				default:
-					p.Text("A clone of %s, as %s.", st.Server, st.Account)
+					p.Text("A clone of %s, as %s.", cmp.Or(st.Server, "the one of "+st.PeerName+", by bundles"), cmp.Or(st.Account, "the account that the key is trusted for"))
 					if st.SyncedAt != nil {
 						p.Text("Last brought together %s.", moment(*st.SyncedAt))
 					}
@@ -593,6 +620,9 @@ func (a *app) resolveAtHome(ctx context.Context, in *api.ResolveSyncInput) (*api
 	}
 	if st.Role != "clone" {
 		return call(ctx, a, api.ResolveSyncConflict, in)
+	}
+	if st.Server == "" {
+		return nil, stopped("a conflict is decided at the home, with %s; the decision comes with their next bundle", st.PeerName)
 	}
 	home, done, err := a.homeOf(ctx, st.Server, st.OrganizationID, a.flags.Token)
 	if err != nil {

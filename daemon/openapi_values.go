@@ -17,6 +17,7 @@ const (
 	exampleUser         = "019a2f10-1c40-7b11-9f37-5e0d8c21ab66"
 	exampleTrace        = "01a1f961-dfe7-70c2-b4d0-8a142159608b"
 	exampleHash         = "9f2c1d4be07a55c3188e6f0a7d3b92e4c6015fa8d7b3e2914c6a8f50b1d7e39c"
+	exampleSyncKey      = "service-key-1.eyJvcmdhbml6YXRpb24iOiIwMTlhIn0.5d1f0c77"
 	examplePolicy       = "Access control policy"
 	examplePolicyFile   = "access-control-policy.pdf"
 	exampleQuote        = "Access rights are reviewed every quarter by the owner of the system."
@@ -204,7 +205,9 @@ var exampleFields = map[string]any{
 	"SyncStatus.server": "https://grc.acme.example", "SyncStatus.role": "clone", "anchor_hash": exampleHash, "catalog_label": "2026.1.1", "notes": []string{}, "data": []byte("H4sI"), "files": []string{exampleHash},
 	"ResolveSyncInput.value": json.RawMessage(`"Head of IT"`), "ResolveSyncInput.choice": "value", "SyncFiles.sha256": []string{exampleHash}, "MissingSyncInput.sha256": []string{exampleHash}, "replicas": []api.SyncReplica{},
 	"PushSyncInput.file": "(the batch)", "PushSyncInput.dry_run": "true", "BringSyncInput.file": "(the file)", "BringSyncCatalogInput.file": "(the catalog)", "JoinSyncInput.name": "adas-laptop", "JoinedSync.name": "Acme 2026",
-	"AttachSyncInput.server":         "https://grc.acme.example",
+	"AttachSyncInput.server": "https://grc.acme.example",
+	"SyncKey.name":           "Acme", "SyncKey.key": exampleSyncKey, "SyncPeer.key": exampleSyncKey, "TrustSyncPeerInput.key": exampleSyncKey, "fingerprint": "1f0c-77ab-02d3-9e55-8a41-6c0e-b7d2-4f19-e3a6-5580", "SyncPeer.name": "adas-laptop", "TrustSyncPeerInput.name": "adas-laptop", "trusted_by": "Ada Byron",
+	"peer_name": "Acme", "own_sha256": "", "TakeSyncBundleInput.file": "(the bundle)", "TakeSyncBundleInput.dry_run": "true", "TakenSyncBundle.serial": 3, "TakenSyncBundle.name": "Acme 2026", "TakenSyncBundle.role": "home", "machine": "adas-laptop",
 	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
 	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
 	"config": map[string]any{"channel": "#security"}, "secrets": map[string]string{"token": "xoxb-…"}, "secrets_set": []string{"token"}, "last_status": "ok", "Integration.synced_at": nil, "Integration.next_sync_at": nil, "waits_until": nil,

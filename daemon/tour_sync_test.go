@@ -21,6 +21,7 @@ func (r *tour) clones() {
 	catalog := r.send(api.GetSyncCatalog.Operation, "", "", http.NoBody)
 	r.took(api.GetSyncCatalog.Operation, catalog)
 	away.upload(api.BringSyncCatalog.Operation, "catalog", catalog.Body.Bytes())
+	away.ownBrought(r)
 	away.ask(api.AttachSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q}`,
 		id, joined["replica_id"], joined["catalog_sha256"]))
 
@@ -55,6 +56,50 @@ func (r *tour) clones() {
 	r.ask(api.GetSyncConflict.Operation, "", "")
 	r.ask(api.ResolveSyncConflict.Operation, "", `{"choice": "value", "value": "from both"}`)
 	r.refused(api.ResolveSyncConflict.Operation, "", `{"choice": "home"}`, api.CodeInvalidState)
+	r.bundles()
 	r.ask(api.DetachSync.Operation, "", "")
 	r.refused(api.DetachSync.Operation, "", "", api.CodeNotFound)
+}
+
+// bundles carries the assessment to another organization there, and an answer back.
+func (r *tour) bundles() {
+	r.refused(api.WriteSyncBundle.Operation, "", `{}`, api.CodeInvalidState)
+	here, there := r.ask(api.MakeSyncKey.Operation, "", `{}`), newTour(r.t)
+	there.done, there.path["assessmentId"] = r.done, r.path["assessmentId"]
+	key := there.ask(api.MakeSyncKey.Operation, "", `{"replace": true}`)
+	r.refused(api.TrustSyncPeer.Operation, "", `{"key": "service-key-1.none"}`, api.CodeValidation)
+	r.note("peerId", r.ask(api.TrustSyncPeer.Operation, "", fmt.Sprintf(`{"key": %q, "name": "on site"}`, key["key"])))
+	there.ask(api.TrustSyncPeer.Operation, "", fmt.Sprintf(`{"key": %q, "name": "office"}`, here["key"]))
+	if all := r.ask(api.ListSyncPeers.Operation, "", ""); r.first(all)["fingerprint"] != key["fingerprint"] {
+		r.t.Errorf("the peers are %v", all)
+	}
+	bundle := r.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{"carry_catalog": true}`))
+	r.took(api.WriteSyncBundle.Operation, bundle)
+	if got := there.upload(api.TakeSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["taken"] == 0.0 || got["role"] != "clone" {
+		r.t.Errorf("a bundle was taken as %v", got)
+	}
+	there.ask(api.UpdateAssessment.Operation, "", `{"name": "named on site"}`)
+	answer := there.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{}`))
+	if got := r.upload(api.TakeSyncBundle.Operation, "answer.bundle", answer.Body.Bytes(), "dry_run", "true"); got["applied"] != 1.0 {
+		r.t.Errorf("a dry run tells of %v", got)
+	}
+	if got := r.upload(api.TakeSyncBundle.Operation, "answer.bundle", answer.Body.Bytes()); got["applied"] != 1.0 || got["role"] != "home" {
+		r.t.Errorf("an answer was taken as %v", got)
+	}
+	r.ask(api.DistrustSyncPeer.Operation, "", "")
+	r.refused(api.DistrustSyncPeer.Operation, "", "", api.CodeNotFound)
+}
+
+// ownBrought brings a framework of the organization to another, for an assessment that uses it.
+func (r *tour) ownBrought(other *tour) {
+	before := r.path["assessmentId"]
+	r.ask(api.CreateCustomFramework.Operation, "", `{"code": "away-rules", "name": "Rules away", "requirements": [{"code": "A-1", "title": "Doors are locked", "controls": ["IAC-06"]}]}`)
+	r.path["assessmentId"] = r.ask(api.CreateAssessment.Operation, "", `{"name": "Away", "framework_id": "away-rules"}`)["id"].(string)
+	joined := r.ask(api.JoinSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q}`, r.path["assessmentId"]))
+	own := r.send(api.GetSyncFrameworks.Operation, "", "", http.NoBody)
+	r.took(api.GetSyncFrameworks.Operation, own)
+	if got := other.upload(api.BringSyncFrameworks.Operation, "frameworks", own.Body.Bytes()); got["sha256"].([]any)[0] != joined["own_sha256"] {
+		r.t.Errorf("brought %v of %v", got, joined)
+	}
+	r.path["assessmentId"] = before
 }

@@ -150,13 +150,13 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Assessments = assessment.New(assessment.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Reports are above assessments: the step that writes them comes in from here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteAll(ctx, by, id) }})
-	e.Sync = syncing.New(syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
 	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Tracer: o.Tracer, Every: e.every})
 	reach := guard.Guard{Allowed: o.Networks}
 	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Roots: o.MailRoots, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version})
 	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
+	e.Sync = syncing.New(syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open})
 	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Own: ownMail{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
 		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Tracer: o.Tracer, Every: e.every})
 	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, News: []string{newFindingsMetric}, Named: named, Every: e.every})

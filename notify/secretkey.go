@@ -92,6 +92,7 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 		var hooks []store.Webhook
 		var tools []store.Integration
 		var mails []store.Email
+		var keys []store.SyncKey
 		done := 0
 		more = false
 		again := func(_ string, sealed *[]byte) error {
@@ -117,8 +118,10 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 				tools = append(tools, r)
 			case store.Email:
 				mails = append(mails, r)
+			case store.SyncKey:
+				keys = append(keys, r)
 			}
-			if len(hooks)+len(tools)+len(mails) >= resealStep {
+			if len(hooks)+len(tools)+len(mails)+len(keys) >= resealStep {
 				more = true
 				return errEnough
 			}
@@ -140,6 +143,11 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 		}
 		for i := range mails {
 			if err := store.Emails.Update(tx, mails[i].OrganizationID, &mails[i]); err != nil {
+				return err
+			}
+		}
+		for i := range keys {
+			if err := store.SyncKeys.Update(tx, keys[i].OrganizationID, &keys[i]); err != nil {
 				return err
 			}
 		}
@@ -190,6 +198,17 @@ func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte)
 			}
 		}
 		if err := after(m); err != nil {
+			return err
+		}
+	}
+	for k, err := range store.SyncKeys.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return err
+		}
+		if err := one("key for bundles of "+k.OrganizationID, &k.Sealed); err != nil {
+			return err
+		}
+		if err := after(k); err != nil {
 			return err
 		}
 	}

@@ -33,6 +33,26 @@ type SyncLink struct {
 	AnchorHash         string    `json:"anchor_hash,omitempty"`
 	Counter            int64     `json:"counter,omitempty"`
 	SyncedAt           time.Time `json:"synced_at,omitzero"`
+	// PeerID is whose bundles it exchanges; empty where none were yet.
+	PeerID string `json:"peer_id,omitempty"`
+	SyncSerials
+}
+
+// SyncSerials are the numbers of the last bundle to the other side and of the last one from
+// there, with what names its content.
+type SyncSerials struct {
+	Written  int64  `json:"written,omitempty"`
+	Taken    int64  `json:"taken,omitempty"`
+	TakenSum string `json:"taken_sum,omitempty"`
+}
+
+// SyncKey is the key with which an organization signs and opens bundles.
+type SyncKey struct {
+	OrganizationID string    `json:"organization_id"`
+	CreatedAt      time.Time `json:"created_at"`
+	// Key is its public half; Sealed the secret one.
+	Key    string `json:"key"`
+	Sealed []byte `json:"sealed"`
 }
 
 // SyncStamp is who changed a field last, and when.
@@ -78,6 +98,9 @@ type SyncReplica struct {
 	Counter int64           `json:"counter"`
 	Sum     string          `json:"sum,omitempty"`
 	Answer  json.RawMessage `json:"answer,omitempty"`
+	// PeerID is whose bundles it exchanges; empty where none were yet.
+	PeerID string `json:"peer_id,omitempty"`
+	SyncSerials
 }
 
 // SyncCover is a row of the log that a batch tells of, as it was then.
@@ -117,6 +140,7 @@ var (
 	})
 	SyncReplicas = tenantTable("sync_replicas", func(r *SyncReplica) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) })
 	SyncBatches  = tenantTable("sync_batches", func(r *SyncBatch) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
+	SyncKeys     = tenantTable("sync_keys", func(r *SyncKey) (string, Key) { return r.OrganizationID, K("key") })
 	SyncFiles    = tenantTable("sync_files", func(r *SyncFile) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.SHA256) })
 )
 

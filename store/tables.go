@@ -54,6 +54,8 @@ import "github.com/scf-service/service/engine/api"
 //	├─ sync_batches      assessment
 //	├─ sync_files        assessment, content
 //	└─ sync_conflicts    id                        · assessment
+//	sync_keys            organization (one)
+//	sync_peers           id                        · fingerprint (unique)
 //	audit                sequence
 //
 // A secret is kept as its SHA-256 alone.
@@ -136,6 +138,8 @@ var (
 			}
 			return []Key{K(r.AssessmentID, r.Type)}
 		}))
+	SyncPeers = tenantTable("sync_peers", func(r *api.SyncPeer) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Unique("fingerprint", func(r *api.SyncPeer) []Key { return []Key{K(r.Fingerprint)} }))
 	SyncConflicts = tenantTable("sync_conflicts", func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} }), synced(func(r *api.SyncConflict) string { return r.AssessmentID }))
 	ArtifactVersions = tenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
@@ -201,7 +205,7 @@ var Tables = Schema{
 		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
 		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomHeads, CustomCatalogs, Audit,
-		SyncLinks, SyncRows, SyncBases, SyncReplicas, SyncBatches, SyncFiles, SyncConflicts,
+		SyncLinks, SyncRows, SyncBases, SyncReplicas, SyncBatches, SyncFiles, SyncConflicts, SyncKeys, SyncPeers,
 	},
 }
 

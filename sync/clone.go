@@ -17,15 +17,16 @@ import (
 // Attach makes an assessment here a clone: of one that is read from its home next, or of one
 // that was begun here and is published there.
 func (s *Service) Attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput) (*api.SyncStatus, error) {
+	return s.attach(ctx, by, in, "")
+}
+
+// attach is Attach of a clone whose home is reached by bundles with a peer.
+func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput, peer string) (*api.SyncStatus, error) {
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		v, err := versionWith(tx, b.CatalogSHA256)
-		if err != nil {
+		if _, _, err := catalogWith(tx, org, b.CatalogSHA256, b.OwnSHA256); err != nil {
 			return err
-		}
-		if v == nil {
-			return missingCatalog(b.CatalogSHA256)
 		}
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
 		there := err == nil
@@ -37,19 +38,19 @@ func (s *Service) Attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID:
 			return nil // as it is
 		case err == nil && old.Role == store.SyncClone:
-			return api.Conflict("the assessment is a clone already, of the one at %s; `service sync` goes on with it", old.Server)
+			return api.Conflict("the assessment is a clone already, and its home is %s", homeName(&old))
 		case err == nil:
 			return api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
 		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
 		if there {
-			if have, err := catalogOf(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 {
+			if have, err := catalogOf(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 || have.own != b.OwnSHA256 {
 				return cmpErr(err, api.Conflict("the assessment here uses another catalog version"))
 			}
 		}
 		l := store.SyncLink{OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
-			ReplicaID: b.ReplicaID, Account: b.Account}
+			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer}
 		return errors.Join(store.SyncLinks.Insert(tx, org, &l), touchAll(tx, org, b.AssessmentID, there),
 			audit.Append(tx, by, audit.Entry{Action: "sync.attached", ResourceType: "assessment", ResourceID: b.AssessmentID, Changes: map[string]any{"server": b.Server, "replica_id": b.ReplicaID}}))
 	})
@@ -86,10 +87,18 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 
 // Prepare is the batch of what the clone has changed. Until the home is known to have it, it
 // is always the same one.
-func (s *Service) Prepare(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.SyncParcel, error) {
+func (s *Service) Prepare(ctx context.Context, by api.Caller, in *api.PrepareSyncInput) (*api.SyncParcel, error) {
+	return s.prepare(ctx, by, in.AssessmentID, in.Dry == "true", onePage)
+}
+
+func (s *Service) prepare(ctx context.Context, by api.Caller, id string, dry bool, left room) (*api.SyncParcel, error) {
 	var out *api.SyncParcel
-	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		org, id := by.OrganizationID, in.AssessmentID
+	do := s.DB.Update
+	if dry {
+		do = s.DB.View
+	}
+	err := do(ctx, func(tx *store.Tx) error {
+		org := by.OrganizationID
 		l, err := as(tx, org, id, store.SyncClone)
 		if err != nil {
 			return err
@@ -105,11 +114,11 @@ func (s *Service) Prepare(ctx context.Context, by api.Caller, in *api.SyncInput)
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		b, err := gather(tx, org, &l)
+		b, err := gather(tx, org, &l, left)
 		if err != nil {
 			return err
 		}
-		if out, err = b.file.parcel(); err != nil {
+		if out, err = b.file.parcel(); err != nil || dry {
 			return err
 		}
 		if len(b.file.lines) == 0 { // there is nothing that the home need know
@@ -191,16 +200,22 @@ func (s *Service) Take(ctx context.Context, by api.Caller, in *api.BringSyncInpu
 	if err != nil {
 		return nil, err
 	}
-	org, id := by.OrganizationID, in.AssessmentID
-	if f.AssessmentID != id {
+	if f.AssessmentID != in.AssessmentID {
 		return nil, api.Invalid("file", "the changes are of another assessment")
 	}
-	p, err := s.placeOf(ctx, by, id, f.CatalogSHA256)
+	return s.take(ctx, by, in.AssessmentID, f, false)
+}
+
+// take brings changes to the clone. Those of a bundle may begin before what was read last:
+// records come as they are, so one that came before comes again.
+func (s *Service) take(ctx context.Context, by api.Caller, id string, f *file, bundled bool) (*api.BroughtSync, error) {
+	org := by.OrganizationID
+	p, err := s.placeOf(ctx, by, id, f.CatalogSHA256, f.OwnSHA256)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.BroughtSync{}
-	t := &taking{s: s, by: by, f: f, place: p, docs: map[string]*evidence.Arrival{}}
+	t := &taking{s: s, by: by, f: f, place: p, bundled: bundled, docs: map[string]*evidence.Arrival{}}
 	done := false
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		l, err := as(tx, org, id, store.SyncClone)
@@ -263,6 +278,8 @@ type taking struct {
 	f     *file
 	place *place
 	docs  map[string]*evidence.Arrival
+	// bundled: it came in a bundle.
+	bundled bool
 }
 
 // due tells whether the file is what comes next; done where it was taken before.
@@ -276,9 +293,9 @@ func (t *taking) due(tx *store.Tx, l *store.SyncLink) (done bool, err error) {
 		return false, err
 	case t.f.Next < t.f.Since:
 		return false, damaged("it ends before it begins")
-	case t.f.Since == l.Since && waiting:
+	case (t.f.Since == l.Since || t.bundled && t.f.Since < l.Since && l.Since < t.f.Next) && waiting:
 		return false, api.Conflict("a batch is on its way to the home; bring it there before reading")
-	case t.f.Since == l.Since:
+	case t.f.Since == l.Since, t.bundled && t.f.Since < l.Since && l.Since < t.f.Next:
 		return false, nil
 	case t.f.Next <= l.Since:
 		return true, nil
@@ -288,11 +305,15 @@ func (t *taking) due(tx *store.Tx, l *store.SyncLink) (done bool, err error) {
 
 func (t *taking) lines(tx *store.Tx, out *api.BroughtSync) error {
 	written := map[string]api.Gate{}
-	for i := range t.f.lines {
+	for i, last := 0, t.f.Since; i < len(t.f.lines); i++ {
 		l := &t.f.lines[i]
 		if err := checkKey(l); err != nil {
 			return err
 		}
+		if l.Sequence <= last || l.Sequence > t.f.Next {
+			return damaged("change %d has the number %d, and it is of those from %d to %d", i+1, l.Sequence, t.f.Since+1, t.f.Next)
+		}
+		last = l.Sequence
 		tab := tableNamed(l.Table)
 		var err error
 		switch l.Op {

@@ -114,7 +114,7 @@ func (s *Service) released(ctx context.Context, by api.Caller, c *api.SyncConfli
 	}
 	sum := sha256.Sum256(data)
 	r := &replay{s: s, by: by, f: f, data: data, sum: hex.EncodeToString(sum[:])}
-	if r.place, err = s.placeOf(ctx, by, f.AssessmentID, f.CatalogSHA256); err != nil {
+	if r.place, err = s.placeOf(ctx, by, f.AssessmentID, f.CatalogSHA256, f.OwnSHA256); err != nil {
 		return nil, err
 	}
 	return r, r.arrivals(ctx)
@@ -202,11 +202,11 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 		a, err := store.Assessments.Get(tx, org, id)
 		switch {
 		case err == nil:
-			v, err := store.CatalogVersions.Get(tx, a.SCFVersionID)
+			v, err := catalogOf(tx, &a)
 			if err != nil {
 				return err
 			}
-			out.CatalogSHA256, out.CatalogLabel = v.SnapshotBlob, v.Label
+			out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = v.SnapshotBlob, v.Label, v.own
 		case !linked || !errors.Is(err, store.ErrNotFound):
 			return store.Missing(err, "assessment", id)
 		}
@@ -230,6 +230,13 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 		}
 		out.Server, out.OrganizationID, out.ReplicaID, out.Account, out.Since = l.Server, l.RemoteOrganization, l.ReplicaID, l.Account, l.Since
 		out.AnchorSequence, out.AnchorHash = l.AnchorSequence, l.AnchorHash
+		if l.PeerID != "" {
+			peer, err := store.SyncPeers.Get(tx, org, l.PeerID)
+			if ignore(err) != nil {
+				return err
+			}
+			out.PeerName = peer.Name
+		}
 		if !l.SyncedAt.IsZero() {
 			out.SyncedAt = &l.SyncedAt
 		}
@@ -277,21 +284,4 @@ func ahead(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 		}
 	}
 	return nil
-}
-
-// BringCatalog keeps a catalog version that was carried over.
-func (s *Service) BringCatalog(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
-	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlob+1))
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(data)
-	out := &api.SyncFiles{SHA256: []string{hex.EncodeToString(sum[:])}}
-	var have *store.CatalogVersion
-	err = s.DB.View(ctx, func(tx *store.Tx) (err error) { have, err = versionWith(tx, out.SHA256[0]); return err })
-	if err != nil || have != nil {
-		return out, err
-	}
-	_, err = s.Catalog.Carry(ctx, by, data)
-	return out, err
 }

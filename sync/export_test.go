@@ -1,6 +1,8 @@
 package sync
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -26,4 +28,54 @@ func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// Forge reads a file of the protocol, has it changed, and writes it again. A line is JSON.
+func Forge(data []byte, kind string, change func(header map[string]any, lines []map[string]any) []map[string]any) ([]byte, error) {
+	f, err := decodeFile(bytes.NewReader(data), kind)
+	if err != nil {
+		return nil, err
+	}
+	var head map[string]any
+	var lines []map[string]any
+	if err := recode(f.header, &head); err != nil {
+		return nil, err
+	}
+	if err := recode(f.lines, &lines); err != nil {
+		return nil, err
+	}
+	lines = change(head, lines)
+	f.header, f.lines = header{}, nil
+	if err := recode(head, &f.header); err != nil {
+		return nil, err
+	}
+	if err := recode(lines, &f.lines); err != nil {
+		return nil, err
+	}
+	return f.encode()
+}
+
+func recode(from, to any) error {
+	b, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
+}
+
+// Decoded is how many changes a file has.
+func Decoded(data []byte, kind string) (int, error) {
+	f, err := decodeFile(bytes.NewReader(data), kind)
+	if err != nil {
+		return 0, err
+	}
+	again, err := f.encode()
+	if err != nil {
+		return len(f.lines), nil //nolint:nilerr // a time that has no form: it is refused where it is used
+	}
+	g, err := decodeFile(bytes.NewReader(again), kind)
+	if err != nil || len(g.lines) != len(f.lines) {
+		return 0, fmt.Errorf("written again it has %d changes, not %d: %w", len(g.lines), len(f.lines), err)
+	}
+	return len(f.lines), nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -49,8 +50,33 @@ type told struct {
 	size  int
 }
 
+// room is how much goes into one file: lines by their size, and the files that they name.
+type room struct {
+	lines int
+	files int64
+}
+
+// onePage is the room of a file that is carried by a network.
+var onePage = room{lines: pageBytes, files: math.MaxInt64}
+
+// take takes room for a line; false where there is none left for another.
+func (r *room) take(l *line, size int) bool {
+	if l.Table == store.Documents.Name() && l.Op != opDelete && len(l.Record["size_bytes"]) > 0 {
+		n := int64(number(l.Record["size_bytes"]))
+		if n > r.files {
+			return false
+		}
+		r.files -= n
+	}
+	if r.lines < 0 {
+		return false
+	}
+	r.lines -= size
+	return true
+}
+
 // gather makes a batch of what a clone has changed since it was last known to be at home.
-func gather(tx *store.Tx, org string, l *store.SyncLink) (*batch, error) {
+func gather(tx *store.Tx, org string, l *store.SyncLink, left room) (*batch, error) {
 	id := l.AssessmentID
 	b := &batch{file: &file{header: header{Format: Format, Kind: kindBatch, AssessmentID: id, ReplicaID: l.ReplicaID, Counter: l.Counter + 1}}}
 	a, err := store.Assessments.Get(tx, org, id)
@@ -64,7 +90,7 @@ func gather(tx *store.Tx, org string, l *store.SyncLink) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.file.CatalogSHA256 = v.SnapshotBlob
+	b.file.CatalogSHA256, b.file.OwnSHA256 = v.SnapshotBlob, v.own
 	if b.file.AnchorSequence, b.file.AnchorHash, err = anchor(tx, org); err != nil {
 		return nil, err
 	}
@@ -84,9 +110,8 @@ func gather(tx *store.Tx, org string, l *store.SyncLink) (*batch, error) {
 	slices.SortStableFunc(all, func(x, y told) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.order, y.order), cmp.Compare(x.line.Table, y.line.Table), bytes.Compare(x.line.Key, y.line.Key))
 	})
-	size := 0
 	for i := range all {
-		if size > pageBytes {
+		if !left.take(&all[i].line, all[i].size) {
 			b.file.More = true
 			break
 		}
@@ -94,7 +119,6 @@ func gather(tx *store.Tx, org string, l *store.SyncLink) (*batch, error) {
 			b.file.lines = append(b.file.lines, all[i].line)
 		}
 		b.covers = append(b.covers, all[i].cover)
-		size += all[i].size
 	}
 	return b, nil
 }

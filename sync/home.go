@@ -20,6 +20,11 @@ const maxReplicas = 1_000
 
 // Join makes the caller's clone known to the assessment's home, which this becomes.
 func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput) (*api.JoinedSync, error) {
+	return s.join(ctx, by, in, "")
+}
+
+// join is Join of a clone that exchanges bundles with a peer: it may have chosen its id itself.
+func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput, peer string) (*api.JoinedSync, error) {
 	b := in.Body
 	if err := by.Require("assessment:read"); err != nil {
 		return nil, err
@@ -41,7 +46,7 @@ func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 			if err != nil {
 				return err
 			}
-			out.Name, out.CatalogSHA256, out.CatalogLabel = a.Name, v.SnapshotBlob, v.Label
+			out.Name, out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = a.Name, v.SnapshotBlob, v.Label, v.own
 		}
 		l, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
 		switch {
@@ -53,7 +58,7 @@ func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 		case err != nil:
 			return err
 		case l.Role != store.SyncHome:
-			return api.Conflict("this is a clone itself; clone the assessment from its home, %s", l.Server)
+			return api.Conflict("this is a clone itself; clone the assessment from its home, %s", homeName(&l))
 		}
 		rep, err := store.SyncReplicas.Get(tx, org, b.AssessmentID, b.ReplicaID)
 		if b.ReplicaID == "" || errors.Is(err, store.ErrNotFound) {
@@ -65,6 +70,9 @@ func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 				return api.Conflict("the assessment has %d clones already", n)
 			}
 			rep = store.SyncReplica{OrganizationID: org, AssessmentID: b.AssessmentID, ID: tx.NewID(), UserID: by.UserID, UserName: by.Actor.Name, JoinedAt: tx.Now()}
+			if peer != "" && b.ReplicaID != "" {
+				rep.ID = b.ReplicaID
+			}
 			err = audit.Append(tx, by, audit.Entry{Action: "sync.joined", ResourceType: "sync_replica", ResourceID: rep.ID, Changes: map[string]any{"assessment_id": b.AssessmentID, "name": b.Name}})
 		}
 		if err != nil {
@@ -73,7 +81,7 @@ func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 		if rep.UserID != by.UserID {
 			return api.Forbidden("the clone %s is another's; make one of your own", rep.ID)
 		}
-		rep.Name, rep.SeenAt = cmp.Or(b.Name, rep.Name), tx.Now()
+		rep.Name, rep.SeenAt, rep.PeerID = cmp.Or(b.Name, rep.Name), tx.Now(), cmp.Or(peer, rep.PeerID)
 		out.ReplicaID = rep.ID
 		return store.SyncReplicas.Put(tx, org, &rep)
 	})
@@ -106,7 +114,8 @@ func touchAll(tx *store.Tx, org, id string, there bool) error {
 func (s *Service) Changes(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) (*api.SyncParcel, error) {
 	var out *api.SyncParcel
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		f, err := changes(tx, by, in)
+		left := onePage
+		f, err := changes(tx, by, in, &left)
 		if err == nil {
 			out, err = f.parcel()
 		}
@@ -115,10 +124,10 @@ func (s *Service) Changes(ctx context.Context, by api.Caller, in *api.ChangesSyn
 	if err != nil {
 		return nil, err
 	}
-	if err := s.seen(ctx, by, in); err != nil {
-		return nil, err
+	if in.Dry == "true" {
+		return out, nil
 	}
-	return out, nil
+	return out, s.seen(ctx, by, in)
 }
 
 // often is how long a clone's reading is not noted anew where it has read nothing more.
@@ -197,7 +206,8 @@ func prune(tx *store.Tx, org, id string) error {
 // maxPruned is how many rows are looked at in one transaction.
 const maxPruned = 2_000
 
-func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput) (*file, error) {
+// changes is one file of what changed; what it takes of the room is gone from it.
+func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, left *room) (*file, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	if _, err := as(tx, org, id, store.SyncHome); err != nil {
 		return nil, err
@@ -213,37 +223,23 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput) (*file, erro
 	if _, err := replica(tx, by, id, in.ReplicaID); err != nil {
 		return nil, err
 	}
+	since := int64(in.Since)
+	if err := known(tx, org, id, since, uint64(max(0, in.AnchorSequence)), in.AnchorHash); err != nil {
+		return nil, err
+	}
 	head, err := tx.SyncHead(org, id)
 	if err != nil {
 		return nil, err
 	}
-	since := int64(in.Since)
-	if since > head {
-		return nil, forked()
-	}
-	if in.AnchorHash != "" {
-		rec, err := store.Audit.Get(tx, org, int64(in.AnchorSequence))
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return nil, err
-		}
-		if rec.Hash != in.AnchorHash {
-			return nil, forked()
-		}
-	}
-	f := &file{header: header{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, Since: since, Next: head}}
+	f := &file{header: header{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, OwnSHA256: v.own, Since: since, Next: head}}
 	if f.AnchorSequence, f.AnchorHash, err = anchor(tx, org); err != nil {
 		return nil, err
 	}
-	size := 0
+	f.Next = since
 	for row, err := range store.SyncRows.By("sequence").Scan(tx, org, store.Prefix(id), store.From(since+1)) {
 		if err != nil {
 			return nil, err
 		}
-		if size > pageBytes {
-			f.More = true
-			break
-		}
-		f.Next = row.Sequence
 		t := tableNamed(row.Table)
 		if t == nil {
 			continue
@@ -253,9 +249,13 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput) (*file, erro
 			return nil, err
 		}
 		if l != nil {
+			if !left.take(l, n) {
+				f.More = true
+				break
+			}
 			f.lines = append(f.lines, *l)
-			size += n
 		}
+		f.Next = row.Sequence
 	}
 	if !f.More {
 		f.Next = head
@@ -339,31 +339,6 @@ func (s *Service) linked(ctx context.Context, by api.Caller, id string, comesTo 
 		return err
 	}
 	return by.Require(comesTo)
-}
-
-// CatalogFile is the content of an assessment's catalog version.
-func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
-	if err := s.linked(ctx, by, in.AssessmentID, "scf:read"); err != nil {
-		return nil, err
-	}
-	var sha string
-	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		a, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID)
-		if err != nil {
-			return store.Missing(err, "assessment", in.AssessmentID)
-		}
-		v, err := catalogOf(tx, &a)
-		sha = v.SnapshotBlob
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	f, size, err := s.DB.Blobs().Open(sha)
-	if err != nil {
-		return nil, err
-	}
-	return &api.File{Filename: "catalog.scfc", ContentType: "application/octet-stream", Size: size, SHA256: sha, Content: f}, nil
 }
 
 // Missing tells which of the files the assessment lacks. It looks at the assessment's own
@@ -451,38 +426,58 @@ const (
 	maxBlob  = 256 << 20
 )
 
-// Bring keeps the files of a tar, for documents that are still to come.
+// Bring keeps the files of a tar, for documents that are still to come; where it breaks off,
+// those before.
 func (s *Service) Bring(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
 	if err := s.linked(ctx, by, in.AssessmentID, "document:write"); err != nil {
 		return nil, err
 	}
 	out := &api.BroughtSync{}
+	var kept []string
 	for t := tar.NewReader(in.File.Content); ; {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
+		sha, err := s.bring(ctx, t)
+		if err == nil {
+			kept = append(kept, sha)
+			continue
+		}
+		if failed := s.await(ctx, by, in.AssessmentID, kept...); failed != nil {
+			return nil, failed
+		}
+		if out.Taken = len(kept); errors.Is(err, io.EOF) {
 			return out, nil
 		}
-		if err != nil {
-			return nil, api.Invalid("file", "the tar broke off after %d files, which are kept: %v", out.Taken, err)
-		}
-		blob, err := s.DB.Blobs().Put(ctx, t, maxBlob)
-		if errors.Is(err, store.ErrTooLarge) {
-			return nil, api.Invalid("file", "%.80s is over the limit of %d MiB", h.Name, maxBlob>>20)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("keeping %.80s: %w", h.Name, err)
-		}
-		if blob.SHA256 != h.Name {
-			return nil, api.Invalid("file", "%.80s has other content than its name says", h.Name)
-		}
-		if err := s.await(ctx, by, in.AssessmentID, blob.SHA256); err != nil {
-			return nil, err
-		}
-		out.Taken++
+		return nil, err
 	}
 }
 
-func (s *Service) await(ctx context.Context, by api.Caller, id, sha string) error {
+// bring keeps the next file of a tar; io.EOF after the last.
+func (s *Service) bring(ctx context.Context, t *tar.Reader) (string, error) {
+	h, err := t.Next()
+	if errors.Is(err, io.EOF) {
+		return "", io.EOF
+	}
+	if err != nil {
+		return "", api.Invalid("file", "the tar broke off: %v", err)
+	}
+	blob, err := s.DB.Blobs().Put(ctx, t, maxBlob)
+	switch {
+	case errors.Is(err, store.ErrTooLarge):
+		return "", api.Invalid("file", "%.80s is over the limit of %d MiB", h.Name, maxBlob>>20)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "", api.Invalid("file", "the tar broke off within %.80s", h.Name)
+	case err != nil:
+		return "", fmt.Errorf("keeping %.80s: %w", h.Name, err)
+	case blob.SHA256 != h.Name:
+		return "", api.Invalid("file", "%.80s has other content than its name says", h.Name)
+	}
+	return blob.SHA256, nil
+}
+
+// await notes files that came ahead of the records that will name them.
+func (s *Service) await(ctx context.Context, by api.Caller, id string, files ...string) error {
+	if len(files) == 0 {
+		return nil
+	}
 	org := by.OrganizationID
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		if _, err := link(tx, org, id); err != nil {
@@ -504,9 +499,14 @@ func (s *Service) await(ctx context.Context, by api.Caller, id, sha string) erro
 				return err
 			}
 		}
-		if n-len(old) >= maxFiles {
-			return api.Conflict("%d files wait for their documents already; bring those first", n)
+		if n-len(old)+len(files) > maxFiles {
+			return api.Conflict("%d files wait for their documents already; bring those first", n-len(old))
 		}
-		return store.SyncFiles.Put(tx, org, &store.SyncFile{OrganizationID: org, AssessmentID: id, SHA256: sha, At: tx.Now()})
+		for _, sha := range files {
+			if err := store.SyncFiles.Put(tx, org, &store.SyncFile{OrganizationID: org, AssessmentID: id, SHA256: sha, At: tx.Now()}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

@@ -44,7 +44,7 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 	if out, done, err := r.before(ctx); done || err != nil {
 		return out, err
 	}
-	if r.place, err = s.placeOf(ctx, by, f.AssessmentID, f.CatalogSHA256); err != nil {
+	if r.place, err = s.placeOf(ctx, by, f.AssessmentID, f.CatalogSHA256, f.OwnSHA256); err != nil {
 		return nil, err
 	}
 	if !r.held {
@@ -75,8 +75,9 @@ type replay struct {
 	dry   bool
 	place *place
 	// held: the batch is of a person who may not bring it any more.
-	held bool
-	docs map[string]*evidence.Arrival
+	held   bool
+	docs   map[string]*evidence.Arrival
+	quotes *quotes
 
 	out *api.PushedSync
 	// void are approvals, and refused versions, that did not come through.

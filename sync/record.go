@@ -232,6 +232,7 @@ func (t *table) home(p *place, f, local fields) error {
 			ids = append(ids, p.framework(code))
 		}
 		f["scf_version_id"], _ = json.Marshal(p.version)
+		f["custom_revision"] = digits(p.own)
 		f["framework_ids"], err = json.Marshal(ids)
 	}
 	return err

@@ -68,7 +68,10 @@ func (r *replay) record(tx *store.Tx, t *table, l *line, sealed map[string]api.G
 			return err
 		}
 	}
-	var err error
+	l, err := r.standing(tx, t, l)
+	if err != nil {
+		return err
+	}
 	switch {
 	case t.name == store.Assessments.Name():
 		err = r.assessment(tx, t, l)
@@ -251,11 +254,13 @@ func (r *replay) keepDocument(tx *store.Tx, l *line, what string) error {
 		if err != nil {
 			return err
 		}
-		if !brought {
+		switch {
+		case brought:
+			if err := store.SyncFiles.Delete(tx, org, id, doc.SHA256); err != nil {
+				return err
+			}
+		case !r.dry:
 			return api.Invalid("file", "the file of %s was not brought; bring it first", doc.Filename)
-		}
-		if err := store.SyncFiles.Delete(tx, org, id, doc.SHA256); err != nil {
-			return err
 		}
 	}
 	doc.UploadedBy, doc.UpdatedAt = r.by.Actor.Name, tx.Now()

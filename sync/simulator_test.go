@@ -32,7 +32,7 @@ func TestSimulator(t *testing.T) {
 	tally = counts{}
 	defer func() {
 		t.Logf("%d runs: %v", n, tally)
-		for _, what := range []string{"edit", "approve", "move", "document", "conflict field", "conflict approval", "conflict version", "conflict state"} {
+		for _, what := range []string{"edit", "approve", "move", "document", "conflict field", "conflict approval", "conflict version", "conflict state", "bundle", "answer"} {
 			if n >= 100 && tally[what] == 0 {
 				t.Errorf("%d runs had no %s: they show less than they should", n, what)
 			}
@@ -64,6 +64,8 @@ type run struct {
 	seen    map[string]bool
 	// old are parcels of before, to be delivered again.
 	pages, batches []parcel
+	bundles        []carried
+	peers          map[*site]*api.SyncPeer
 	did            map[string]int
 }
 
@@ -88,7 +90,11 @@ func simulate(t *testing.T, seed uint64) {
 		}
 		switch {
 		case s != w.home && w.rng.IntN(3) == 0:
-			r.disturbed(s)
+			if w.rng.IntN(3) == 0 {
+				r.bundled(s)
+			} else {
+				r.disturbed(s)
+			}
 		case w.rng.IntN(25) == 0:
 			s.open() // it ended, and was begun again
 		case w.rng.IntN(25) == 0:

@@ -11,6 +11,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -28,12 +29,16 @@ type Options struct {
 	Catalog  Catalogs
 	Evidence Documents
 	Clock    func() time.Time
+	// Seal and Open encrypt the secret halves of keys, with the installation's key.
+	Seal func(secret string) ([]byte, error)
+	Open func(sealed []byte) (string, error)
 }
 
 // Catalogs is the shelf, as far as it is needed here.
 type Catalogs interface {
-	Snapshot(ctx context.Context, version string) (*catalog.Snapshot, error)
+	For(ctx context.Context, organization, version string, own int) (*catalog.Snapshot, error)
 	Carry(ctx context.Context, by api.Caller, snapshot []byte) (string, error)
+	CarryOwn(ctx context.Context, by api.Caller, content []byte) error
 }
 
 // Documents keeps documents that were read elsewhere.
@@ -69,11 +74,16 @@ func as(tx *store.Tx, org, assessment, role string) (store.SyncLink, error) {
 	l, err := link(tx, org, assessment)
 	if err == nil && l.Role != role {
 		if role == store.SyncHome {
-			return l, api.Conflict("this is a clone of the assessment; its home is %s", l.Server)
+			return l, api.Conflict("this is a clone of the assessment; its home is %s", homeName(&l))
 		}
 		return l, api.Conflict("this is the assessment's home, not a clone of it")
 	}
 	return l, err
+}
+
+// homeName is where a clone's home is, in words.
+func homeName(l *store.SyncLink) string {
+	return cmp.Or(l.Server, "reached by bundles only")
 }
 
 // versionWith is the catalog version here with that content; nil where there is none.
@@ -89,33 +99,62 @@ func versionWith(tx *store.Tx, snapshot string) (*store.CatalogVersion, error) {
 	return nil, nil
 }
 
-// catalogOf is the catalog version of an assessment.
-func catalogOf(tx *store.Tx, a *api.Assessment) (store.CatalogVersion, error) {
-	if a.CustomRevision != 0 {
-		return store.CatalogVersion{}, api.Conflict("%s uses your own frameworks or controls, which are not synchronised; take an assessment of the catalog alone", a.Name)
+// used is which catalog an assessment uses, by content: what ids and revisions mean differs from
+// one installation to another.
+type used struct {
+	store.CatalogVersion
+	// own is the SHA-256 of the organization's own frameworks and controls; empty for none.
+	own string
+}
+
+// catalogOf is the catalog of an assessment.
+func catalogOf(tx *store.Tx, a *api.Assessment) (u used, err error) {
+	if u.CatalogVersion, err = store.CatalogVersions.Get(tx, a.SCFVersionID); err != nil {
+		return u, err
 	}
-	return store.CatalogVersions.Get(tx, a.SCFVersionID)
+	_, u.own, err = shelf.OwnContent(tx, a.OrganizationID, a.CustomRevision)
+	return u, err
 }
 
 // place is where records come to: what ids mean differs from one installation to another,
 // codes don't.
 type place struct {
 	org, assessment, version string
-	snapshot                 *catalog.Snapshot
+	// own is the revision of the organization's own frameworks and controls; 0 for none.
+	own      int
+	snapshot *catalog.Snapshot
 }
 
-func (s *Service) placeOf(ctx context.Context, by api.Caller, assessment, snapshot string) (*place, error) {
-	var v *store.CatalogVersion
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) { v, err = versionWith(tx, snapshot); return err })
+func (s *Service) placeOf(ctx context.Context, by api.Caller, assessment, snapshot, own string) (*place, error) {
+	p := &place{org: by.OrganizationID, assessment: assessment}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		v, revision, err := catalogWith(tx, p.org, snapshot, own)
+		if err == nil {
+			p.version, p.own = v.ID, revision
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if v == nil {
-		return nil, missingCatalog(snapshot)
-	}
-	p := &place{org: by.OrganizationID, assessment: assessment, version: v.ID}
-	p.snapshot, err = s.Catalog.Snapshot(ctx, v.ID)
+	p.snapshot, err = s.Catalog.For(ctx, p.org, p.version, p.own)
 	return p, err
+}
+
+// catalogWith is the catalog here with that content; a refusal that says what to do where it is lacking.
+func catalogWith(tx *store.Tx, org, snapshot, own string) (*store.CatalogVersion, int, error) {
+	v, err := versionWith(tx, snapshot)
+	if err != nil {
+		return nil, 0, err
+	}
+	if v == nil {
+		return nil, 0, missingCatalog(snapshot)
+	}
+	revision, found, err := shelf.OwnWith(tx, org, own)
+	if err == nil && !found {
+		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): have them carried over with the catalog (--carry-catalog)", own)
+	}
+	return v, revision, err
 }
 
 func missingCatalog(snapshot string) error {

@@ -51,6 +51,7 @@ type header struct {
 	AssessmentID   string `json:"assessment_id"`
 	ReplicaID      string `json:"replica_id"`
 	CatalogSHA256  string `json:"catalog_sha256"`
+	OwnSHA256      string `json:"own_sha256,omitempty"`
 	Counter        int64  `json:"counter,omitempty"`
 	Since          int64  `json:"since,omitempty"`
 	Next           int64  `json:"next,omitempty"`

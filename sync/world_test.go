@@ -37,8 +37,9 @@ func (bare) Leave(tx *store.Tx, _ api.Caller, doc *store.Document, _ bool) error
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-func (bare) Arrived(string)                                              {}
-func (bare) Snapshot(context.Context, string) (*catalog.Snapshot, error) { return nil, nil }
+func (bare) Arrived(string)                                                      {}
+func (bare) For(context.Context, string, string, int) (*catalog.Snapshot, error) { return nil, nil }
+func (bare) CarryOwn(context.Context, api.Caller, []byte) error                  { return errors.New("not here") }
 func (bare) Carry(context.Context, api.Caller, []byte) (string, error) {
 	return "", errors.New("not here")
 }
@@ -148,7 +149,8 @@ func (s *site) open() {
 	must(s.t, err)
 	s.db = db
 	s.as = assessment.New(assessment.Options{DB: db, Clock: clock})
-	s.sy = sync.New(sync.Options{DB: db, Catalog: bare{}, Evidence: bare{}, Clock: clock})
+	s.sy = sync.New(sync.Options{DB: db, Catalog: bare{}, Evidence: bare{}, Clock: clock, Seal: func(secret string) ([]byte, error) { return []byte(secret), nil },
+		Open: func(sealed []byte) (string, error) { return string(sealed), nil }})
 }
 
 // begin makes an assessment with a drafted Statement of Applicability.
@@ -182,6 +184,7 @@ func (s *site) join(publish bool) {
 	must(s.t, err)
 	at := &api.AttachSyncInput{}
 	at.Body.AssessmentID, at.Body.Server, at.Body.ReplicaID, at.Body.CatalogSHA256 = assessmentID, "https://home", j.ReplicaID, catalogContent
+	at.Body.RemoteOrganization = s.world.home.org
 	_, err = s.sy.Attach(context.Background(), s.local, at)
 	must(s.t, err)
 	s.replica = j.ReplicaID
@@ -192,7 +195,7 @@ func upload(data []byte) api.UploadFile {
 }
 
 func (s *site) prepare() (*api.SyncParcel, error) {
-	return s.sy.Prepare(context.Background(), s.local, &api.SyncInput{AssessmentID: assessmentID})
+	return s.sy.Prepare(context.Background(), s.local, &api.PrepareSyncInput{AssessmentID: assessmentID})
 }
 
 // carry brings the files that a parcel names from one site to another.

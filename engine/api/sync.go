@@ -67,6 +67,7 @@ type SyncStatus struct {
 	OpenConflicts int           `json:"open_conflicts"`
 	// The rest is a clone's.
 	Server         string      `json:"server" doc:"A clone's home; empty otherwise."`
+	PeerName       string      `json:"peer_name" doc:"With whom it exchanges bundles; empty where it exchanged none."`
 	OrganizationID string      `json:"remote_organization_id"`
 	ReplicaID      string      `json:"replica_id"`
 	Account        string      `json:"account"`
@@ -78,6 +79,7 @@ type SyncStatus struct {
 	SyncedAt       *time.Time  `json:"synced_at"`
 	CatalogSHA256  string      `json:"catalog_sha256"`
 	CatalogLabel   string      `json:"catalog_label"`
+	OwnSHA256      string      `json:"own_sha256" doc:"The content of the organization's own frameworks and controls that it uses; empty for none."`
 }
 
 // SyncAhead is a record that a clone has changed and not sent.
@@ -107,6 +109,7 @@ type JoinedSync struct {
 	Head          int64  `json:"head"`
 	CatalogSHA256 string `json:"catalog_sha256"`
 	CatalogLabel  string `json:"catalog_label"`
+	OwnSHA256     string `json:"own_sha256" doc:"The content of the organization's own frameworks and controls that it uses; empty for none."`
 }
 
 // AttachSyncInput makes the assessment here a clone of the one at a server.
@@ -118,6 +121,7 @@ type AttachSyncInput struct {
 		ReplicaID          string `json:"replica_id" minLength:"1" maxLength:"64"`
 		Account            string `json:"account,omitempty" maxLength:"300" doc:"As whom the clone joined." example:"ada@acme.example"`
 		CatalogSHA256      string `json:"catalog_sha256" minLength:"64" maxLength:"64"`
+		OwnSHA256          string `json:"own_sha256,omitempty" maxLength:"64" doc:"The content of the own frameworks and controls that it uses there; empty for none."`
 	}
 }
 
@@ -130,7 +134,13 @@ type SyncInput struct {
 type PushSyncInput struct {
 	AssessmentID string     `path:"assessmentId"`
 	File         UploadFile `form:"file"`
-	Dry          string     `form:"dry_run" doc:"true: tell what would come of it, and change nothing."`
+	Dry          string     `form:"dry_run" doc:"true: tell what would come of it, and change nothing. Files need not be there then."`
+}
+
+// PrepareSyncInput asks for what a clone has changed.
+type PrepareSyncInput struct {
+	AssessmentID string `path:"assessmentId"`
+	Dry          string `query:"dry_run" enum:"true,false" doc:"Make it and keep nothing of it: it is not to be sent."`
 }
 
 // PushedSync is what came of a batch.
@@ -150,6 +160,7 @@ type ChangesSyncInput struct {
 	Since          int    `query:"since" minimum:"0" doc:"The number of the last change that was read; 0 for all."`
 	AnchorSequence int    `query:"anchor_sequence" minimum:"0" doc:"The audit record that the last answer named."`
 	AnchorHash     string `query:"anchor_hash" doc:"Its hash: where the home's chain has another there, its history is not the one that was read."`
+	Dry            string `query:"dry_run" enum:"true,false" doc:"Do not note that the clone has read so far."`
 }
 
 // SyncParcel is a file of the protocol, with what is to be known to carry it.
@@ -238,7 +249,9 @@ var (
 	BringSyncFiles      = Post[BringSyncInput, BroughtSync]("bring-sync-files", "/sync/assessments/{assessmentId}/files", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring files ahead of the records that name them"))
 	GetSyncCatalog      = Get[SyncInput, File]("get-sync-catalog", "/sync/assessments/{assessmentId}/catalog", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Fetch the catalog version of an assessment"))
 	BringSyncCatalog    = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-catalog", "/sync/catalogs", As(Upload), Needs(SCFImport), Tagged(tagSync), Summary("Bring the content of a catalog version"))
-	PrepareSync         = Post[SyncInput, SyncParcel]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", Needs("sync:write"), Tagged(tagSync), Summary("Make a batch of what a clone has changed"))
+	GetSyncFrameworks   = Get[SyncInput, File]("get-sync-frameworks", "/sync/assessments/{assessmentId}/frameworks", As(Download), Needs("sync:read"), Tagged(tagSync), Summary("Fetch the own frameworks and controls that an assessment uses"))
+	BringSyncFrameworks = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-frameworks", "/sync/frameworks", As(Upload), Needs(SCFImport), Tagged(tagSync), Summary("Bring own frameworks and controls that an assessment uses"))
+	PrepareSync         = Post[PrepareSyncInput, SyncParcel]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", Needs("sync:write"), Tagged(tagSync), Summary("Make a batch of what a clone has changed"))
 	AcknowledgeSync     = Post[AcknowledgeSyncInput, SyncStatus]("acknowledge-sync", "/sync/assessments/{assessmentId}/acknowledge", Needs("sync:write"), Tagged(tagSync), Summary("Tell a clone that its home has a batch"))
 	TakeSync            = Post[BringSyncInput, BroughtSync]("take-sync", "/sync/assessments/{assessmentId}/take", As(Upload), Needs("sync:write"), Tagged(tagSync), Summary("Bring the home's changes to a clone"))
 	ListSyncConflicts   = Get[SyncConflictsInput, List[SyncConflict]]("list-sync-conflicts", "/sync/conflicts", Needs("sync:read"), Tagged(tagSync), Summary("List conflicts, newest first"))

@@ -1,0 +1,284 @@
+package enginetest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/assessment"
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/notify/seal"
+	"github.com/scf-service/service/store"
+)
+
+// desk is an engine with its store in reach.
+type desk struct {
+	bench
+	db *store.DB
+}
+
+func newDesk(t testing.TB) *desk {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
+		Box: seal.Fixed(seal.Key{}), MailServer: enginetest.Nowhere, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(e.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := e.Identity.Caller(ctx, p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &desk{bench{e, by}, db}
+}
+
+func want(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
+// large is an assessment with a Statement of Applicability of that many lines, and documents of five passages or so.
+func (d *desk) large(t testing.TB, lines, documents int) string {
+	t.Helper()
+	in := &api.CreateAssessmentInput{}
+	in.Body.Name, in.Body.FrameworkID = "Large", "lgpd"
+	a, err := d.Assessments.Create(t.Context(), d.by, in)
+	want(t, err)
+	for n := range documents {
+		var b strings.Builder
+		for p := range 5 {
+			fmt.Fprintf(&b, "# Part %d of document %d\n\n", p, n)
+			for s := range 12 {
+				fmt.Fprintf(&b, "Access to system %d is approved by the owner of area %d, and reviewed every %d months by those who run it. ", n*7+s, p*13+n, s+1)
+			}
+			b.WriteString("\n\n")
+		}
+		_, err := d.Evidence.Upload(t.Context(), d.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: fmt.Sprintf("document-%03d.md", n), Content: strings.NewReader(b.String())}})
+		want(t, err)
+	}
+	want(t, d.Evidence.Wait(t.Context(), d.by, a.ID))
+	want(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
+		rec := func() api.TenantRecord {
+			return api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: d.by.OrganizationID}
+		}
+		v := api.SoAVersion{}
+		v.DeliverableVersion = api.DeliverableVersion{TenantRecord: rec(), AssessmentID: a.ID, VersionNumber: 1, Status: api.VersionDraft, CreatedBy: "rules", Inputs: map[string]string{}}
+		if err := store.SoAVersions.Put(tx, d.by.OrganizationID, &v); err != nil {
+			return err
+		}
+		for n := range lines {
+			it := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotEvidenced, Rationale: fmt.Sprintf("It concerns %d systems that hold data of customers.", n), InclusionReasons: []string{"risk"}}
+			it.Item = api.Item{TenantRecord: rec(), AssessmentID: a.ID, VersionID: v.ID, Revision: 1, ControlCode: fmt.Sprintf("XYZ-%04d", n), ControlTitle: "A control of some length in words", DomainCode: "XYZ"}
+			it.Evidence = []api.Evidence{{Quote: fmt.Sprintf("Access to system %d is approved by the owner of area %d", n, n), Supports: "Access is approved.", Stance: "supports", Filename: "document-001.md"}}
+			if err := store.SoAItems.Put(tx, d.by.OrganizationID, &it); err != nil {
+				return err
+			}
+		}
+		return assessment.SealVersion(tx, d.by.OrganizationID, api.GateSoA, v.ID)
+	}))
+	return a.ID
+}
+
+// cloned makes another engine a clone; read reads what there is.
+func (d *desk) cloned(t testing.TB, home *desk, id string) {
+	t.Helper()
+	join := &api.JoinSyncInput{}
+	join.Body.AssessmentID = id
+	j, err := home.Sync.Join(t.Context(), home.by, join)
+	want(t, err)
+	at := &api.AttachSyncInput{}
+	at.Body.AssessmentID, at.Body.Server, at.Body.ReplicaID, at.Body.CatalogSHA256 = id, "https://home", j.ReplicaID, j.CatalogSHA256
+	_, err = d.Sync.Attach(t.Context(), d.by, at)
+	want(t, err)
+}
+
+func (d *desk) carry(t testing.TB, from *desk, p *api.SyncParcel) (n int) {
+	ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
+	ask.Body.SHA256 = p.Files
+	m, err := d.Sync.Missing(t.Context(), d.by, ask)
+	want(t, err)
+	if ask.Body.SHA256 = m.SHA256; len(m.SHA256) == 0 {
+		return 0
+	}
+	f, err := from.Sync.Fetch(t.Context(), from.by, ask)
+	want(t, err)
+	defer f.Content.Close()
+	_, err = d.Sync.Bring(t.Context(), d.by, &api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}})
+	want(t, err)
+	return len(m.SHA256)
+}
+
+// sync brings both together, and tells how many bytes of records went each way.
+func (d *desk) sync(t testing.TB, home *desk, id string) (sent, read int) {
+	for {
+		p, err := d.Sync.Prepare(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
+		want(t, err)
+		if p.Lines == 0 {
+			break
+		}
+		home.carry(t, d, p)
+		_, err = home.Sync.Push(t.Context(), home.by, &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}})
+		want(t, err)
+		ack := &api.AcknowledgeSyncInput{AssessmentID: id}
+		ack.Body.Counter = p.Counter
+		_, err = d.Sync.Acknowledge(t.Context(), d.by, ack)
+		want(t, err)
+		sent += len(p.Data)
+	}
+	for {
+		st, err := d.Sync.Status(t.Context(), d.by, &api.SyncInput{AssessmentID: id})
+		want(t, err)
+		p, err := home.Sync.Changes(t.Context(), home.by, &api.ChangesSyncInput{AssessmentID: id, ReplicaID: st.ReplicaID, Since: int(st.Since), AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
+		want(t, err)
+		d.carry(t, home, p)
+		out, err := d.Sync.Take(t.Context(), d.by, &api.BringSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}})
+		want(t, err)
+		if read += len(p.Data); !out.More {
+			return sent, read
+		}
+	}
+}
+
+// BenchmarkSyncClone measures the first clone of a large assessment, with its embedding here.
+func BenchmarkSyncClone(b *testing.B) {
+	home := newDesk(b)
+	id := home.large(b, 1468, 200)
+	read := 0
+	for b.Loop() {
+		b.StopTimer()
+		away := newDesk(b)
+		away.large(b, 1, 1) // its embedder is trained once for each data folder
+		away.cloned(b, home, id)
+		b.StartTimer()
+		_, read = away.sync(b, home, id)
+	}
+	b.ReportMetric(float64(read), "bytes")
+}
+
+// BenchmarkSyncBundle measures the same in a bundle: written, and taken.
+func BenchmarkSyncBundle(b *testing.B) {
+	home := newDesk(b)
+	id := home.large(b, 1468, 200)
+	keys := func(of *desk) string {
+		k, err := of.Sync.Key(b.Context(), of.by, &api.MakeSyncKeyInput{})
+		want(b, err)
+		return k.Key
+	}
+	trust := func(at *desk, key string) *api.SyncPeer {
+		in := &api.TrustSyncPeerInput{}
+		in.Body.Key = key
+		p, err := at.Sync.Trust(b.Context(), at.by, in)
+		want(b, err)
+		return p
+	}
+	own := keys(home)
+	var size bytes.Buffer
+	for b.Loop() {
+		b.StopTimer()
+		away := newDesk(b)
+		away.large(b, 1, 1)
+		peer := trust(home, keys(away))
+		trust(away, own)
+		b.StartTimer()
+		in := &api.WriteSyncBundleInput{AssessmentID: id}
+		in.Body.PeerID = peer.ID
+		f, err := home.Sync.WriteBundle(b.Context(), home.by, in)
+		want(b, err)
+		size.Reset()
+		_, err = size.ReadFrom(f.Content)
+		want(b, err)
+		n := size.Len()
+		_, err = away.Sync.TakeBundle(b.Context(), away.by, &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}})
+		want(b, err)
+		b.ReportMetric(float64(n), "bytes")
+	}
+}
+
+// BenchmarkSyncEmpty measures a synchronisation without anything to do, BenchmarkSyncTen one
+// of ten edits, with the bytes that it sends.
+func BenchmarkSyncEmpty(b *testing.B) {
+	home, away := newDesk(b), newDesk(b)
+	id := home.large(b, 1468, 20)
+	away.cloned(b, home, id)
+	away.sync(b, home, id)
+	for b.Loop() {
+		away.sync(b, home, id)
+	}
+}
+
+func BenchmarkSyncTen(b *testing.B) {
+	home, away := newDesk(b), newDesk(b)
+	id := home.large(b, 1468, 2)
+	away.cloned(b, home, id)
+	away.sync(b, home, id)
+	items := away.soaItems(b, id)
+	sent, round := 0, 0
+	for b.Loop() {
+		b.StopTimer()
+		for n := range 10 {
+			away.edit(b, items[n*17].ID, fmt.Sprintf("asked on site in round %d, answer %d", round, n))
+		}
+		round++
+		b.StartTimer()
+		sent, _ = away.sync(b, home, id)
+	}
+	b.ReportMetric(float64(sent), "bytes-sent")
+}
+
+func (d *desk) edit(t testing.TB, id, note string) {
+	in := &api.UpdateSoAItemInput{SoAItemID: id}
+	in.Body.Note = api.Some(note)
+	_, err := d.Assessments.UpdateSoAItem(t.Context(), d.by, in)
+	want(t, err)
+}
+
+// BenchmarkSyncLog measures what the log of changes costs an edit: of an assessment that is
+// not synchronised, of a home, and of a clone.
+func BenchmarkSyncLog(b *testing.B) {
+	for _, role := range []string{"alone", "home", "clone"} {
+		b.Run(role, func(b *testing.B) {
+			d, other := newDesk(b), newDesk(b)
+			id := d.large(b, 100, 1)
+			on := d
+			if role != "alone" {
+				other.cloned(b, d, id)
+				other.sync(b, d, id)
+			}
+			if role == "clone" {
+				on = other
+			}
+			item := on.soaItems(b, id)[0].ID
+			n := 0
+			for b.Loop() {
+				on.edit(b, item, fmt.Sprintf("note %d", n))
+				n++
+			}
+		})
+	}
+}

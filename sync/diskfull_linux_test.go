@@ -1,0 +1,69 @@
+package sync_test
+
+import (
+	"errors"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/scf-service/service/store"
+)
+
+// fileLimit makes every file of this process stop growing at n bytes, which is what a full
+// disk looks like from here, until undo.
+func fileLimit(t *testing.T, n uint64) (undo func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var old syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: old.Max}))
+	undo = func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old) }
+	t.Cleanup(undo)
+	return undo
+}
+
+// A full disk on either side leaves both as they were, and with room again it goes on.
+func TestDiskFull(t *testing.T) {
+	w := newWorld(t, 7, 1)
+	s, h := w.sites[0], w.home
+	s.sync()
+	peer := s.acquaint()
+	content := strings.Repeat("a file that is larger than what is left. ", 20_000)
+	must(t, s.doc(content))
+	s.edit("offline")
+	data, err := s.write(nil)
+	must(t, err)
+	p, err := s.prepare()
+	must(t, err)
+	before := h.records()
+	full := func(what string, try func() error) {
+		t.Helper()
+		undo := fileLimit(t, 4<<10)
+		err := try()
+		undo()
+		if !errors.Is(err, store.ErrDiskFull) {
+			t.Errorf("%s on a full disk: %v", what, err)
+		}
+	}
+	full("bringing files", func() error { return carry(s, h, s.local, s.there, p) })
+	full("a bundle to the home", func() error { _, err := h.takeBundle(data); return err })
+	if h.records() != before {
+		t.Error("the home has changed")
+	}
+	_, err = h.takeBundle(data)
+	must(t, err)
+	must(t, h.doc(strings.Repeat("another large file, of the home. ", 20_000)))
+	back, err := h.write(peer)
+	must(t, err)
+	mine := s.records()
+	full("a bundle to the clone", func() error { _, err := s.takeBundle(back); return err })
+	if s.records() != mine {
+		t.Error("the clone has changed")
+	}
+	_, err = s.takeBundle(back)
+	must(t, err)
+	if got, want := s.records(), h.records(); got != want {
+		t.Errorf("they differ:\n%s", difference(want, got))
+	}
+}
