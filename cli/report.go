@@ -24,7 +24,7 @@ type template struct {
 }
 
 var templates = []template{
-	{"executive_summary", "one or two pages for a board: where it stands, the worst gaps, what to decide"},
+	{"executive_summary", "for a board: where it stands in plain words, the worst gaps, maturity, what is due next"},
 	{"full", "everything: scope, applicability, gaps, maturity, plan, evidence"},
 	{"soa", "the Statement of Applicability"},
 	{"gap_analysis", "the gaps, with the evidence each rests on"},

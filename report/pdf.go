@@ -346,9 +346,7 @@ func (p *pdf) chapter(s *section) {
 	if s.Approved != "" {
 		p.paragraph(plain(s.Approved), style{p.fonts.bold, 9.5, drawing.Good}, 4)
 	}
-	for _, b := range s.Blocks {
-		p.block(b)
-	}
+	p.blocks(s.Blocks)
 }
 
 // title opens a chapter.

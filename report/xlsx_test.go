@@ -209,7 +209,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 		}
 	}
 	all := cells(t, f, "Open POA&M Items") + cells(t, f, "Closed POA&M Items")
-	for _, want := range []string{"AC-2\nAC-3", "ERP 7", "Moderate", "(2) 2027-02-01: First review signed [open]", "(2) 2026-11-10: moved to 2027-03-01: The auditor is away."} {
+	for _, want := range []string{"AC-2\nAC-3", "ERP 7", "Moderate", "(2) 2027-02-01: First review signed [open]", "(2) 2026-11-10 by u-2: moved to 2027-03-01: The auditor is away."} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q", want)
 		}
