@@ -109,6 +109,13 @@ func TestBrandedReports(t *testing.T) {
 	if !strings.Contains(parts["word/styles.xml"], "7A1F5C") || strings.Contains(parts["word/styles.xml"], "{") || !strings.Contains(parts["word/footer1.xml"], "Nord Consulting &lt;") || parts["word/media/image1.png"] != string(logo) {
 		t.Error("the DOCX has not the brand's look")
 	}
+	book := opened(t, write(t, s, ExecutiveSummary, FormatXLSX))
+	if all, err := book.GetPictures("Cover", "A1"); err != nil || len(all) != 1 || !bytes.Equal(all[0].File, logo) {
+		t.Errorf("the workbook's cover has %d logos, %v", len(all), err)
+	}
+	if !bytes.Equal(write(t, s, SoA, FormatXLSX), write(t, s, SoA, FormatXLSX)) {
+		t.Error("two workbooks of the same brand differ")
+	}
 	pdf := write(t, s, ExecutiveSummary, FormatPDF)
 	if !bytes.Equal(pdf, write(t, s, ExecutiveSummary, FormatPDF)) {
 		t.Error("two PDFs of the same brand differ")
