@@ -122,6 +122,7 @@ func layPDF(d document, asOf time.Time, fallback []byte) (*pdf, error) {
 	p.about()
 	for i := range d.Sections {
 		p.chapter(&d.Sections[i])
+		d.Sections[i].Blocks = nil // a long report's are most of what is held
 	}
 	p.missingNote()
 	p.finish()
