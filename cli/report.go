@@ -200,7 +200,14 @@ func (a *app) save(ctx context.Context, r *api.Report, path string, force bool) 
 
 // mayWrite refuses a path where there is a file that the program did not write.
 func (a *app) mayWrite(path string, force bool) error {
-	if path == "" || path == "-" || force {
+	if path == "" || path == "-" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // a device would be replaced by a file
+		return advise(stopped("%s is no file", path), "give the name of one, or - for stdout")
+	}
+	if force {
 		return nil
 	}
 	if _, err := os.Lstat(path); err == nil && !a.ours(path) {
