@@ -130,3 +130,29 @@ func TestBrandedReports(t *testing.T) {
 		t.Error("the program's own look is among the sources")
 	}
 }
+
+// Whatever is given for a logo, it is refused or becomes a small PNG.
+func FuzzLogo(f *testing.F) {
+	f.Add(picturePNG(f, 20, 30))
+	var photo bytes.Buffer
+	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 32, 32)), nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(photo.Bytes())
+	f.Add([]byte("\x89PNG\r\n\x1a\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if cfg, _, err := image.DecodeConfig(bytes.NewReader(file)); err == nil && cfg.Width*cfg.Height > 1<<18 {
+			return // allowed, and slow
+		}
+		got, err := Logo(file)
+		if err != nil {
+			if !api.IsCode(err, api.CodeValidation) {
+				t.Error(err)
+			}
+			return
+		}
+		if cfg, err := png.DecodeConfig(bytes.NewReader(got)); err != nil || cfg.Width > logoWidth || cfg.Height > logoHeight {
+			t.Errorf("%+v, %v", cfg, err)
+		}
+	})
+}
