@@ -32,6 +32,7 @@ var templates = []template{
 	{"poam", "the plan of action and milestones"},
 	{"fedramp_poam", "the plan in the layout that FedRAMP asks for, as xlsx"},
 	{"emass_poam", "the plan in the layout that eMASS takes, as xlsx"},
+	{"assessment_plan", "what is assessed and how, for tools that read OSCAL"},
 	{"audit_package", "a zip with all reports, evidence, decisions and hashes, signed; --format is that of its reports"},
 }
 
@@ -117,7 +118,7 @@ func (a *app) reportCreate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
-	f.StringVar(&body.Format, "format", "", "pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis and poam")
+	f.StringVar(&body.Format, "format", "", "pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan")
 	f.StringVar(&body.Title, "title", "", "its title")
 	f.StringVar(&layout, "layout", "", "a Go template of your own, for html and md")
 	f.StringVar(&style, "style", "", "a DOCX whose styles a report in docx takes")
@@ -337,7 +338,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "template", Keep: true}, {Title: "what it holds", Wrap: true}}, rows)
 				p.Blank()
-				p.Text("Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis and poam; xlsx for fedramp_poam and emass_poam.")
+				p.Text("Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.")
 			})
 		},
 	}
