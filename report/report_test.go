@@ -325,7 +325,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestWriteFails(t *testing.T) {
-	s := sample(66)
+	s := sample(12)
 	each(func(template, format string) {
 		if err := Write(context.Background(), &fullDisk{1000}, s, Request{Template: template, Format: format}); !errors.Is(err, errDisk) {
 			t.Errorf("%s as %s on a full disk: %v", template, format, err)
