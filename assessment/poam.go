@@ -133,11 +133,11 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			return nil, err
 		}
 	}
+	var approved []api.Milestone
 	if b.Milestones != nil {
-		for _, m := range *b.Milestones {
-			if err := checkDate("milestones.due_date", &m.DueDate); err != nil {
-				return nil, err
-			}
+		var err error
+		if approved, err = s.approvedMilestones(ctx, by, in.POAMItemID); err != nil {
+			return nil, err
 		}
 	}
 	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
@@ -148,7 +148,13 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		f.note("owner", b.Owner.Apply(&i.Owner))
 		f.note("resources", b.Resources.Apply(&i.Resources))
 		assign(&f, "due_date", &i.DueDate, b.DueDate)
-		assign(&f, "milestones", &i.Milestones, b.Milestones)
+		if b.Milestones != nil {
+			all, err := s.milestones(by, i.Milestones, approved, *b.Milestones)
+			if err != nil {
+				return nil, err
+			}
+			assign(&f, "milestones", &i.Milestones, &all)
+		}
 		assign(&f, "status", &i.Status, b.Status)
 		f.note("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
 		f.note("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))

@@ -24,7 +24,7 @@ type template struct {
 }
 
 var templates = []template{
-	{"executive_summary", "one or two pages for a board: where it stands, the worst gaps, what to decide"},
+	{"executive_summary", "for a board: where it stands in plain words, the worst gaps, maturity, what is due next"},
 	{"full", "everything: scope, applicability, gaps, maturity, plan, evidence"},
 	{"soa", "the Statement of Applicability"},
 	{"gap_analysis", "the gaps, with the evidence each rests on"},
@@ -32,6 +32,7 @@ var templates = []template{
 	{"poam", "the plan of action and milestones"},
 	{"fedramp_poam", "the plan in the layout that FedRAMP asks for, as xlsx"},
 	{"emass_poam", "the plan in the layout that eMASS takes, as xlsx"},
+	{"assessment_plan", "what is assessed and how, for tools that read OSCAL"},
 	{"audit_package", "a zip with all reports, evidence, decisions and hashes, signed; --format is that of its reports"},
 }
 
@@ -117,7 +118,7 @@ func (a *app) reportCreate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
-	f.StringVar(&body.Format, "format", "", "pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis and poam")
+	f.StringVar(&body.Format, "format", "", "pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan")
 	f.StringVar(&body.Title, "title", "", "its title")
 	f.StringVar(&layout, "layout", "", "a Go template of your own, for html and md")
 	f.StringVar(&style, "style", "", "a DOCX whose styles a report in docx takes")
@@ -200,7 +201,14 @@ func (a *app) save(ctx context.Context, r *api.Report, path string, force bool) 
 
 // mayWrite refuses a path where there is a file that the program did not write.
 func (a *app) mayWrite(path string, force bool) error {
-	if path == "" || path == "-" || force {
+	if path == "" || path == "-" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // a device would be replaced by a file
+		return advise(stopped("%s is no file", path), "give the name of one, or - for stdout")
+	}
+	if force {
 		return nil
 	}
 	if _, err := os.Lstat(path); err == nil && !a.ours(path) {
@@ -330,7 +338,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "template", Keep: true}, {Title: "what it holds", Wrap: true}}, rows)
 				p.Blank()
-				p.Text("Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis and poam; xlsx for fedramp_poam and emass_poam.")
+				p.Text("Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.")
 			})
 		},
 	}

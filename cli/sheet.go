@@ -26,6 +26,8 @@ type worksheet[V, I any] struct {
 	fields  func(*I) sheet.Fields
 	// update is an item's PATCH, with the changed fields as its body.
 	update func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*I, error)
+	// rest are fields that take more than a cell to be known; nil: none.
+	rest func(item *I, row *sheet.Row, body map[string]any) *sheet.Problem
 }
 
 func patch[In, I any](ctx context.Context, a *app, op api.Op[In, I], in *In, body any, changed []byte) (*I, error) {
@@ -81,6 +83,14 @@ var poamSheet = worksheet[api.POAMVersion, api.POAMItem]{
 		in := api.UpdatePOAMItemInput{POAMItemID: id, Match: m}
 		return patch(ctx, a, api.UpdatePOAMItem, &in, &in.Body, changed)
 	},
+	rest: func(i *api.POAMItem, row *sheet.Row, body map[string]any) *sheet.Problem {
+		all, edited, wrong := row.Milestones(i.Milestones)
+		if edited && wrong == nil {
+			delete(body, "milestone_changes") // a part of each milestone in the contract
+			body["milestones"] = all
+		}
+		return wrong
+	},
 }
 
 // sheetChange is one field of one item that a workbook changes.
@@ -108,6 +118,7 @@ type sheetImport struct {
 type sheetWork[I any] struct {
 	row  sheet.Row
 	item *I
+	body map[string]any
 }
 
 func (w worksheet[V, I]) importing(a *app) *cobra.Command {
@@ -209,7 +220,17 @@ func (w worksheet[V, I]) plan(ctx context.Context, a *app, v *V, book *sheet.Wor
 				wrong = append(wrong, sheet.Problem{Cell: row.Edits[0].Cell, Message: why})
 				continue
 			}
-			work = append(work, sheetWork[I]{row, item})
+			body := map[string]any{}
+			for _, e := range row.Edits {
+				body[e.Field] = e.Value
+			}
+			if w.rest != nil {
+				if p := w.rest(item, &row, body); p != nil {
+					wrong = append(wrong, *p)
+					continue
+				}
+			}
+			work = append(work, sheetWork[I]{row, item, body})
 			done.Changes = append(done.Changes, w.changes(item, row.Edits)...)
 		}
 	}
@@ -275,11 +296,7 @@ func (w worksheet[V, I]) apply(ctx context.Context, a *app, v *V, work []sheetWo
 	version := w.head(v).ID
 	for n, one := range work {
 		a.progress.Start(fmt.Sprintf("change %d of %s", n+1, count(len(work), "item", "items")))
-		body := map[string]any{}
-		for _, e := range one.row.Edits {
-			body[e.Field] = e.Value
-		}
-		changed, err := json.Marshal(body)
+		changed, err := json.Marshal(one.body)
 		if err != nil {
 			return err
 		}

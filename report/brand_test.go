@@ -109,6 +109,13 @@ func TestBrandedReports(t *testing.T) {
 	if !strings.Contains(parts["word/styles.xml"], "7A1F5C") || strings.Contains(parts["word/styles.xml"], "{") || !strings.Contains(parts["word/footer1.xml"], "Nord Consulting &lt;") || parts["word/media/image1.png"] != string(logo) {
 		t.Error("the DOCX has not the brand's look")
 	}
+	book := opened(t, write(t, s, ExecutiveSummary, FormatXLSX))
+	if all, err := book.GetPictures("Cover", "A1"); err != nil || len(all) != 1 || !bytes.Equal(all[0].File, logo) {
+		t.Errorf("the workbook's cover has %d logos, %v", len(all), err)
+	}
+	if !bytes.Equal(write(t, s, SoA, FormatXLSX), write(t, s, SoA, FormatXLSX)) {
+		t.Error("two workbooks of the same brand differ")
+	}
 	pdf := write(t, s, ExecutiveSummary, FormatPDF)
 	if !bytes.Equal(pdf, write(t, s, ExecutiveSummary, FormatPDF)) {
 		t.Error("two PDFs of the same brand differ")
@@ -122,4 +129,30 @@ func TestBrandedReports(t *testing.T) {
 	if Sources(sample(1), Full)["branding_sha256"] != "" {
 		t.Error("the program's own look is among the sources")
 	}
+}
+
+// Whatever is given for a logo, it is refused or becomes a small PNG.
+func FuzzLogo(f *testing.F) {
+	f.Add(picturePNG(f, 20, 30))
+	var photo bytes.Buffer
+	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 32, 32)), nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(photo.Bytes())
+	f.Add([]byte("\x89PNG\r\n\x1a\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if cfg, _, err := image.DecodeConfig(bytes.NewReader(file)); err == nil && cfg.Width*cfg.Height > 1<<18 {
+			return // allowed, and slow
+		}
+		got, err := Logo(file)
+		if err != nil {
+			if !api.IsCode(err, api.CodeValidation) {
+				t.Error(err)
+			}
+			return
+		}
+		if cfg, err := png.DecodeConfig(bytes.NewReader(got)); err != nil || cfg.Width > logoWidth || cfg.Height > logoHeight {
+			t.Errorf("%+v, %v", cfg, err)
+		}
+	})
 }

@@ -138,7 +138,9 @@ func coverageOf(s *Source) []frameworkCoverage {
 			}
 			seen[code] = true
 			r := requirementCoverage{code: code, title: title, items: byCode[code]}
-			r.outcome = requirementOutcome(r.items)
+			if r.outcome = requirementOutcome(r.items); s.SoA == nil {
+				r.outcome = outNotAssessed
+			}
 			fc.counts[r.outcome]++
 			fc.requirements = append(fc.requirements, r)
 		}

@@ -33,6 +33,8 @@ type docx struct {
 	theme     drawing.Theme
 	// images are the parts that the document shows, in their order.
 	images []docxImage
+	drawn  []docxDrawn
+	shown  int // how many places show an image
 	// theme1 tells whether the package has a theme.
 	theme1 bool
 	err    error
@@ -129,7 +131,7 @@ func docxFixed(text string) func(*bufio.Writer) {
 func (x *docx) document(d *document) {
 	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, nsDrawing, `><w:body>`)
 	if w, h := logoSize(d.Logo, 160, 90); w > 0 {
-		x.image("png", d.Logo, "Logo", d.Organization, w*12700, h*12700)
+		x.show(x.image("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
 	}
 	x.styled("Title", plain(d.Title))
 	if d.Organization+d.Assessment != "" {

@@ -210,9 +210,17 @@ func (v *view) sayPlan() string {
 	}
 	s += "."
 	if first != "" {
-		s += fmt.Sprintf(" The first is due on %s, the last on %s.", first, last)
+		s += fmt.Sprintf(" The first is due on %s, the last on %s.", dueDay(first), dueDay(last))
 	}
 	return s
+}
+
+// dueDay is a date in words, for running text.
+func dueDay(d api.Date) string {
+	if t, ok := parsedDay(d); ok {
+		return longDay(t)
+	}
+	return string(d)
 }
 
 // isOpen tells whether an item of the plan still wants work.

@@ -83,17 +83,17 @@ func (v *view) flowBlocks() []block {
 		return nil
 	}
 	t := table{Caption: "From framework over controls to evidence, by domain", Columns: []column{
-		{Name: "Domain", Width: 6}, {Name: "Applicable controls", Width: 4, Number: true}, {Name: "With evidence", Width: 4, Number: true}, {Name: "Without", Width: 3, Number: true},
-		{Name: "Controls asked for by", Width: 7}, {Name: "Controls shown by", Width: 10},
+		{Name: "Domain", Width: 6}, {Name: "Applicable controls", Width: 3, Number: true}, {Name: "With evidence", Width: 3, Number: true}, {Name: "Without", Width: 3, Number: true},
+		{Name: "Controls asked for by", Width: 9}, {Name: "Controls shown by", Width: 13},
 	}}
 	for _, d := range all {
-		t.Rows = append(t.Rows, row{Cells: []cell{free(v.domain(d.code)), number(d.controls), number(d.seen), number(d.controls - d.seen), counted(d.frameworks), counted(d.documents)}})
+		t.Rows = append(t.Rows, row{Cells: []cell{free(v.domain(d.code)), number(d.controls), number(d.seen), number(d.controls - d.seen), counted(d.frameworks, "\n"), counted(d.documents, ", ")}})
 	}
 	return []block{heading{ID: v.anchors.add("coverage", "flow"), Text: "From framework to evidence"}, t, v.flowPicture(all)}
 }
 
 // counted is names with their numbers, the largest first.
-func counted(n map[string]int) cell {
+func counted(n map[string]int, between string) cell {
 	var out []string
 	for _, name := range largest(n) {
 		out = append(out, fmt.Sprintf("%s: %s", name, count(n[name])))
@@ -101,7 +101,7 @@ func counted(n map[string]int) cell {
 	if len(out) == 0 {
 		return plain("–")
 	}
-	return prose(strings.Join(out, "\n"))
+	return prose(strings.Join(out, between))
 }
 
 func largest(n map[string]int) []string {

@@ -43,7 +43,7 @@ func (v *view) domainSeverityTable() table {
 
 func (v *view) findingIndex() table {
 	t := table{Caption: "Index of findings", Columns: []column{
-		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 4}, {Name: "Due", Width: 4},
+		{Name: "Severity", Width: 4}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 4}, {Name: "Due", Width: 4},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]

@@ -22,6 +22,7 @@ import (
 // OSCAL has a model for four of the templates; each model is a file of its own.
 //
 //	full, gap_analysis ──► assessment-results, with the assessment-plan they refer to inside
+//	assessment_plan ─────► assessment-plan, by itself
 //	poam ────────────────► plan-of-action-and-milestones
 //	soa ─────────────────► component-definition
 //
@@ -37,7 +38,7 @@ type oscalWriter struct {
 }
 
 // oscalTemplates are those that OSCAL has a model for.
-var oscalTemplates = []string{Full, SoA, GapAnalysis, POAM}
+var oscalTemplates = []string{Full, SoA, GapAnalysis, POAM, AssessmentPlan}
 
 // writeOSCAL writes the template as OSCAL.
 func writeOSCAL(out io.Writer, v *view) error {
@@ -52,6 +53,9 @@ func writeOSCAL(out io.Writer, v *view) error {
 	case SoA:
 		model = "component-definition"
 		doc.ComponentDefinition, err = w.component()
+	case AssessmentPlan:
+		model = "assessment-plan"
+		doc.AssessmentPlan, err = w.assessmentPlan()
 	default:
 		model = "assessment-results"
 		doc.AssessmentResults, err = w.results()

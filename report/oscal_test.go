@@ -28,7 +28,7 @@ func tellable(s *Source, template string) bool {
 	switch template {
 	case POAM:
 		return len(s.POAMItems) > 0
-	case SoA:
+	case SoA, AssessmentPlan:
 		return len(s.SoAItems) > 0
 	}
 	return len(s.SoAItems)+len(s.Findings) > 0
@@ -38,7 +38,7 @@ func tellable(s *Source, template string) bool {
 // to what is in it.
 func TestOSCALIsWhole(t *testing.T) {
 	for name, s := range sources() {
-		for template, model := range map[string]string{Full: "assessment-results", GapAnalysis: "assessment-results", SoA: "component-definition", POAM: "plan-of-action-and-milestones"} {
+		for template, model := range map[string]string{Full: "assessment-results", GapAnalysis: "assessment-results", SoA: "component-definition", POAM: "plan-of-action-and-milestones", AssessmentPlan: "assessment-plan"} {
 			if !tellable(s, template) {
 				continue
 			}

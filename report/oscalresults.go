@@ -75,7 +75,7 @@ func (w *oscalWriter) results() (*models.AssessmentResults, error) {
 		}
 	}
 	r.Observations, r.Findings, r.Risks, r.Attestations = listOf(observed), listOf(found), listOf(risks), w.attestations()
-	plan, err := w.assessmentPlan(controls)
+	plan, err := w.carriedPlan(controls)
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +126,20 @@ func (ids reviewedControls) selection() models.ReviewedControls {
 	return models.ReviewedControls{ControlSelections: []models.AssessedControls{{IncludeControls: &all}}}
 }
 
-// assessmentPlan is the plan that results have to refer to, carried inside them: what was
-// to be looked at and how.
-func (w *oscalWriter) assessmentPlan(controls reviewedControls) (models.Resource, error) {
+// assessmentPlan is the plan by itself.
+func (w *oscalWriter) assessmentPlan() (*models.AssessmentPlan, error) {
+	if w.SoA == nil {
+		return nil, nothing("the Statement of Applicability has not been drafted, so it is not decided what is assessed")
+	}
+	controls := w.reviewed()
+	if len(controls) == 0 {
+		return nil, nothing("no control applies")
+	}
+	return w.planOf(controls), nil
+}
+
+// planOf is the plan of an assessment: what is looked at and how.
+func (w *oscalWriter) planOf(controls reviewedControls) *models.AssessmentPlan {
 	system := models.Resource{UUID: w.uuidOf("scope"), Title: "Scope of the assessment", Description: "What is assessed is described by the scope of the assessment; there is no system security plan."}
 	if w.Scope != nil {
 		var p props
@@ -143,12 +154,16 @@ func (w *oscalWriter) assessmentPlan(controls reviewedControls) (models.Resource
 		system.Title, system.Props = oneLine(w.Scope.Title, system.Title), listOf(p)
 		system.Description = or(w.Scope.Description, system.Description)
 	}
-	plan := &models.AssessmentPlan{UUID: w.uuidOf("assessment-plan"), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The scope of the assessment stands in for a system security plan."},
+	return &models.AssessmentPlan{UUID: w.uuidOf("assessment-plan"), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The scope of the assessment stands in for a system security plan."},
 		ReviewedControls: controls.selection(), AssessmentAssets: w.assets(),
 		AssessmentSubjects: &[]models.AssessmentSubject{{Type: "component", IncludeAll: &models.IncludeAll{}, Description: "The documents that were given as evidence."}},
 		BackMatter:         &models.BackMatter{Resources: &[]models.Resource{w.catalogResource(), system}},
 		Metadata:           w.metadata(w.Assessment.Name + ": assessment plan")}
-	text, err := w.checked("assessment-plan", &models.OscalModels{AssessmentPlan: plan})
+}
+
+// carriedPlan is the plan that results have to refer to, inside them.
+func (w *oscalWriter) carriedPlan(controls reviewedControls) (models.Resource, error) {
+	text, err := w.checked("assessment-plan", &models.OscalModels{AssessmentPlan: w.planOf(controls)})
 	if err != nil {
 		return models.Resource{}, err
 	}

@@ -122,6 +122,7 @@ func layPDF(d document, asOf time.Time, fallback []byte) (*pdf, error) {
 	p.about()
 	for i := range d.Sections {
 		p.chapter(&d.Sections[i])
+		d.Sections[i].Blocks = nil // a long report's are most of what is held
 	}
 	p.missingNote()
 	p.finish()
@@ -346,9 +347,7 @@ func (p *pdf) chapter(s *section) {
 	if s.Approved != "" {
 		p.paragraph(plain(s.Approved), style{p.fonts.bold, 9.5, drawing.Good}, 4)
 	}
-	for _, b := range s.Blocks {
-		p.block(b)
-	}
+	p.blocks(s.Blocks)
 }
 
 // title opens a chapter.

@@ -12,6 +12,29 @@ const (
 	leading  = 1.36
 )
 
+// blocks lays out blocks, a heading never apart from what it stands over.
+func (p *pdf) blocks(all []block) {
+	for i, b := range all {
+		if _, ok := b.(heading); ok && i+1 < len(all) {
+			p.need(34 + p.begins(all[i+1]))
+		}
+		p.block(b)
+	}
+}
+
+// begins is how much room a block wants for its beginning.
+func (p *pdf) begins(b block) float64 {
+	switch b := b.(type) {
+	case table:
+		return 6 + p.head(b, p.columns(b))
+	case picture:
+		return p.scaled(b)*b.Height + pictureTitle
+	case card:
+		return 90
+	}
+	return 40
+}
+
 // block lays out one block, whatever it is.
 func (p *pdf) block(b block) {
 	body := style{p.fonts.regular, p.size(), drawing.Ink}
@@ -211,9 +234,7 @@ func (p *pdf) card(b card) {
 	p.inset(0, 0, []decor{{p.left, p.left, drawing.Accent}}, func() {
 		p.inset(10, 0, nil, func() {
 			p.paragraph(b.Title, style{p.fonts.bold, 10.5, drawing.Ink}, 4)
-			for _, x := range b.Blocks {
-				p.block(x)
-			}
+			p.blocks(b.Blocks)
 		})
 	})
 	p.gap(6)

@@ -44,12 +44,19 @@ func (p *pdf) bar(b *bar, x, y, w, h float64) {
 	}
 }
 
+// pictureTitle is the room that a picture's title takes.
+const pictureTitle = 16.0
+
+// scaled is how many points a picture's unit has.
+func (p *pdf) scaled(b picture) float64 {
+	return min(0.74, (p.right-p.left)/b.Width, (pdfBottom-pdfTop-pictureTitle)/b.Height)
+}
+
 // picture draws on the page, as wide as there is room; all it shows stands in a table beside it.
 func (p *pdf) picture(b picture) {
-	const most, caption = 0.74, 16.0 // points a unit
-	scale := min(most, (p.right-p.left)/b.Width, (pdfBottom-pdfTop-caption)/b.Height)
+	scale := p.scaled(b)
 	height := b.Height * scale
-	p.need(height + caption)
+	p.need(height + pictureTitle)
 	p.gap(4)
 	p.paragraph(plain(b.Title), style{p.fonts.bold, 9, drawing.Ink}, 2)
 	d := onPage{p, p.left, p.take(height), scale}

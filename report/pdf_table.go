@@ -22,13 +22,22 @@ type pdfCell struct {
 // table lays out a table. Its head stands on each page; a row is broken only where it
 // is longer than a page has room for.
 func (p *pdf) table(t table) {
-	p.gap(6)
 	widths := p.columns(t)
-	first := 0.0
-	if len(t.Rows) > 0 {
-		_, first = p.cells(t.Rows[0], widths)
+	at := t.pictured()
+	if at < 0 || widths[at] >= leastBar {
+		p.tableOf(t, widths)
+		return
 	}
-	p.need(60 + min(first, wholeRow)) // no head without a row
+	bare := t.without(at)
+	p.tableOf(bare, p.columns(bare))
+	for _, d := range t.charts() { // its bars were too narrow to be read in it
+		p.picture(picture{d})
+	}
+}
+
+func (p *pdf) tableOf(t table, widths []float64) {
+	p.gap(6)
+	p.need(p.head(t, widths))
 	p.paragraph(plain(t.Caption), style{p.fonts.bold, 9, drawing.Ink}, 1)
 	left, right, n := p.left, p.right, len(p.decor)
 	head := func() { // wherever in a row a page ends, the head stands as at first
@@ -48,6 +57,21 @@ func (p *pdf) table(t table) {
 	}
 	p.heads = p.heads[:len(p.heads)-1]
 	p.gap(8)
+}
+
+// leastBar is how wide a bar has to be for its parts to be told apart.
+const leastBar = 75.0
+
+// head is how much room a table's head wants with its first row: no head stands alone.
+func (p *pdf) head(t table, widths []float64) float64 {
+	first := 0.0
+	if len(t.Rows) > 0 {
+		_, first = p.cells(t.Rows[0], widths)
+		if len(t.Rows[0].Detail) > 0 {
+			first += 40
+		}
+	}
+	return 60 + min(first, wholeRow)
 }
 
 // Of a column's words in so many rows, none as wide as this is broken.
@@ -198,9 +222,7 @@ func (p *pdf) row(t table, widths []float64, r row) {
 	if len(r.Detail) > 0 {
 		p.inset(6, 0, []decor{{p.left + 6, p.left + 6, drawing.Rule}}, func() {
 			p.inset(8, 0, nil, func() {
-				for _, b := range r.Detail {
-					p.block(b)
-				}
+				p.blocks(r.Detail)
 			})
 		})
 		p.gap(3)

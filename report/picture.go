@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,12 +69,7 @@ const chartRows = 40
 
 // charts draw a table's bars as pictures of their own, for formats whose cells can't have them.
 func (t table) charts() (out []drawing.Drawing) {
-	at := -1
-	for i, c := range t.Columns {
-		if c.Picture {
-			at = i
-		}
-	}
+	at := t.pictured()
 	if at < 0 {
 		return nil
 	}
@@ -92,6 +88,24 @@ func (t table) charts() (out []drawing.Drawing) {
 		out = append(out, t.chart(title, rows[from:to], at))
 	}
 	return out
+}
+
+// pictured is the column of bars; -1 for none.
+func (t table) pictured() int {
+	return slices.IndexFunc(t.Columns, func(c column) bool { return c.Picture })
+}
+
+// without is the table without one of its columns.
+func (t table) without(at int) table {
+	t.Columns = slices.Delete(slices.Clone(t.Columns), at, at+1)
+	rows := slices.Clone(t.Rows)
+	for i, r := range rows {
+		if at < len(r.Cells) {
+			rows[i].Cells = slices.Delete(slices.Clone(r.Cells), at, at+1)
+		}
+	}
+	t.Rows = rows
+	return t
 }
 
 func (t table) chart(title string, rows []row, at int) drawing.Drawing {

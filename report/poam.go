@@ -70,7 +70,7 @@ func ownerOf(it *api.POAMItem) string { return or(or(text(it.Owner), it.OwnerRol
 
 func (v *view) planTable() table {
 	t := table{Caption: "Plan of action and milestones", Columns: []column{
-		{Name: "Item", Width: 4}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 5}, {Name: "Priority", Width: 3, Number: true}, {Name: "Effort", Width: 3},
+		{Name: "Item", Width: 4}, {Name: "Control", Width: 8}, {Name: "Severity", Width: 4}, {Name: "Priority", Width: 3, Number: true}, {Name: "Effort", Width: 3},
 		{Name: "Owner", Width: 5}, {Name: "Due", Width: 4}, {Name: "Status", Width: 5},
 	}}
 	findings := map[string]int{}

@@ -15,7 +15,7 @@ func (v *view) coverageSection() []block {
 	}
 	out := []block{v.coverageTable()}
 	if v.SoA == nil {
-		out = append(out, say("empty", "No Statement of Applicability has been drafted yet, so no requirement has a control."))
+		return append(out, say("empty", "No Statement of Applicability has been drafted yet, so no requirement was assessed."))
 	}
 	if !v.kind.shows(partSoA) {
 		return out
@@ -75,8 +75,8 @@ func outcomeRow(name cell, title string, counts map[outcome]int) row {
 // is taken, why or why not, and whether it is implemented.
 func (v *view) annexTable(rows []requirementCoverage) table {
 	t := table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no control of Annex A.", Columns: []column{
-		{Name: "Annex A", Width: 5}, {Name: "Included", Width: 4}, {Name: "Reason for inclusion or exclusion", Width: 8},
-		{Name: "Status", Width: 5}, {Name: "Controls", Width: 6}, {Name: "Evidence", Width: 3, Number: true},
+		{Name: "Annex A", Width: 5}, {Name: "Included", Width: 3}, {Name: "Reason for inclusion or exclusion", Width: 12},
+		{Name: "Status", Width: 4}, {Name: "Controls", Width: 5}, {Name: "Evidence", Width: 3, Number: true},
 	}}
 	for _, r := range rows {
 		included, passages := "No", 0

@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -82,7 +85,7 @@ func (v *view) severityTable() table {
 		most = max(most, by[v.Findings[i].Severity])
 	}
 	t := table{Caption: "Findings by severity", Columns: []column{
-		{Name: "Severity", Width: 5}, {Name: "Findings", Width: 3, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		{Name: "Severity", Width: 4}, {Name: "Findings", Width: 3, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Picture", Width: 6, Picture: true},
 	}}
 	for _, s := range api.Severities {
 		t.Rows = append(t.Rows, row{Cells: []cell{
@@ -94,16 +97,35 @@ func (v *view) severityTable() table {
 }
 
 func (v *view) topFindings() table {
-	t := table{Caption: "The findings that weigh most", Columns: []column{
-		{Name: "Severity", Width: 5}, {Name: "Control", Width: 5}, {Name: "Condition", Width: 9}, {Name: "Recommendation", Width: 9},
+	t := table{Caption: "The findings that weigh most, in short", Columns: []column{
+		{Name: "Severity", Width: 4}, {Name: "Control", Width: 6}, {Name: "Condition", Width: 8}, {Name: "Effect", Width: 8}, {Name: "Recommendation", Width: 8},
 	}}
 	for i := range v.Findings[:min(topFindings, len(v.Findings))] {
 		f := &v.Findings[i]
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			badge(string(f.Severity), label(string(f.Severity))), v.controlCell(v.findingRef(i), f.ControlTitle), prose(f.Condition), prose(f.Recommendation),
+			badge(string(f.Severity), label(string(f.Severity))), v.controlCell(v.findingRef(i), f.ControlTitle), prose(opening(f.Condition)), prose(opening(f.Effect)), prose(opening(f.Recommendation)),
 		}})
 	}
 	return t
+}
+
+var sentenceEnd = regexp.MustCompile(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
+
+// opening is a text's first sentence, for where all of it stands elsewhere; … says that it goes on.
+func opening(s string) string {
+	s = strings.TrimSpace(clean(s))
+	line, _, _ := strings.Cut(s, "\n")
+	if at := sentenceEnd.FindStringIndex(line); at != nil {
+		end := at[1]
+		if r, size := utf8.DecodeLastRuneInString(line[:end]); !strings.ContainsRune("。！？", r) {
+			end -= size
+		}
+		line = line[:end]
+	}
+	if line = strings.TrimSpace(line); len(line) < len(s) {
+		return line + " …"
+	}
+	return line
 }
 
 // controlCell is a control's code, linked where its item is in the report, and its title.
@@ -127,7 +149,7 @@ func (v *view) findingRef(i int) span {
 
 func (v *view) nextDue() table {
 	t := table{Caption: "Open items of the plan, the next ten by due date", Columns: []column{
-		{Name: "Due", Width: 4}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 5}, {Name: "Corrective action", Width: 12}, {Name: "Owner", Width: 4},
+		{Name: "Due", Width: 4}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action, in short", Width: 13}, {Name: "Owner", Width: 4},
 	}, Empty: "Nothing in the plan is open."}
 	for _, it := range v.byDueDate() {
 		if len(t.Rows) == topFindings {
@@ -138,7 +160,7 @@ func (v *view) nextDue() table {
 			due = due.and(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			due, {v.anchors.ref("plan", it.POAMCode)}, badge(string(it.Severity), label(string(it.Severity))), prose(it.CorrectiveAction), free(ownerOf(it)),
+			due, {v.anchors.ref("plan", it.POAMCode)}, badge(string(it.Severity), label(string(it.Severity))), prose(opening(it.CorrectiveAction)), free(ownerOf(it)),
 		}})
 	}
 	return t

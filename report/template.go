@@ -19,6 +19,7 @@ const (
 	POAM             = "poam"
 	FedRAMPPOAM      = "fedramp_poam"
 	EMASSPOAM        = "emass_poam"
+	AssessmentPlan   = "assessment_plan"
 )
 
 // The formats that can be written.
@@ -109,6 +110,8 @@ var templates = []templateKind{
 		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, false},
 	{EMASSPOAM, "eMASS plan of action and milestones",
 		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, false},
+	{AssessmentPlan, "Assessment plan",
+		[]part{partScope, partBasis}, []api.Gate{api.GateSoA}, false},
 }
 
 // Templates are the names of what can be written, in their order.
@@ -143,6 +146,9 @@ func (t templateKind) formats() (names []string) {
 	if _, ok := t.prescribed(); ok {
 		return []string{FormatXLSX}
 	}
+	if t.name == AssessmentPlan {
+		return []string{FormatOSCAL} // a document for tools; people read the scope and the Statement of Applicability
+	}
 	for _, f := range formats() {
 		if (t.csv || !f.tables) && (f.name != FormatOSCAL || slices.Contains(oscalTemplates, t.name)) {
 			names = append(names, f.name)
@@ -165,11 +171,14 @@ func Supported(template, format string) error {
 }
 
 // Readable is the template that shows as a page what the named one shows: itself, or for
-// a workbook that others have laid out the plan in it.
+// a workbook that others have laid out the plan in it, or for a document of tools the closest.
 func Readable(template string) string {
 	if t, ok := templateNamed(template); ok {
 		if _, ok := t.prescribed(); ok {
 			return POAM
+		}
+		if t.name == AssessmentPlan {
+			return SoA
 		}
 	}
 	return template

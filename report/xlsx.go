@@ -17,7 +17,11 @@ func writeXLSX(w io.Writer, v *view) error {
 	if len(v.draft) > 0 {
 		mark = "DRAFT"
 	}
-	b, err := sheet.New(sheet.About{Title: v.title, Subject: v.Assessment.Name, Creator: v.Tool, Assessment: v.Assessment.ID, AsOf: v.AsOf, Mark: mark, Theme: v.theme, Footer: v.Brand.Footer})
+	about := sheet.About{Title: v.title, Subject: v.Assessment.Name, Creator: v.Tool, Assessment: v.Assessment.ID, AsOf: v.AsOf, Mark: mark, Theme: v.theme, Footer: v.Brand.Footer}
+	if w, h := logoSize(v.Brand.Logo, 240, 90); w > 0 {
+		about.Logo, about.LogoWidth, about.LogoHeight = v.Brand.Logo, w, h
+	}
+	b, err := sheet.New(about)
 	if err != nil {
 		return err
 	}
@@ -178,6 +182,9 @@ func documentsOf(f *api.Finding) (out []string) {
 func (v *view) cover(b *sheet.Book) error {
 	p := sheetPage{widths: make([]float64, 8)}
 	p.wide(sheet.AsTitle, v.title)
+	if v.Brand.Line != "" {
+		p.wide(sheet.AsLead, v.Brand.Line)
+	}
 	if len(v.draft) > 0 {
 		p.wide(sheet.AsMark, "DRAFT. "+strings.Join(v.draft, " "))
 	} else {
@@ -201,7 +208,7 @@ func (v *view) cover(b *sheet.Book) error {
 	s := v.section(partBasis)
 	p.wide(sheet.AsHeading, s.Title)
 	p.blocks(s.Blocks)
-	return b.Page("Cover", p.widths, p.lines)
+	return b.Cover("Cover", p.widths, p.lines)
 }
 
 // layouts are those that the template's sheets have.

@@ -28,6 +28,13 @@ func (v *view) figures() (out []sheet.Figure) {
 			f.Rows = append(f.Rows, sheet.Bar{Name: v.domain(d.DomainCode), Values: []*float64{rounded(d.Mean), rounded(d.TargetMean)}})
 		}
 		out = append(out, f)
+		if shown := radarDomains(v.MaturitySummary.Domains); shown != nil {
+			r := sheet.Figure{Title: "Maturity by domain, as a radar", First: "Domain", Most: float64(topLevel), Shown: sheet.AsRadar, Series: f.Series}
+			for _, d := range shown {
+				r.Rows = append(r.Rows, sheet.Bar{Name: d.DomainCode, Values: []*float64{rounded(d.Mean), rounded(d.TargetMean)}})
+			}
+			out = append(out, r)
+		}
 	}
 	if v.kind.tells(api.GatePOAM) && v.POAM != nil {
 		out = append(out, v.planFigures()...)

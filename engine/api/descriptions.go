@@ -45,7 +45,7 @@ var descriptions = map[string]string{
 	"approve-maturity":         "The same decision as on the approval itself.",
 	"approve-poam":             "The same decision as on the approval itself.",
 	"draft-poam":               "Plans a remediation for every finding that is more than informational, in an order that respects what depends on what.",
-	"update-poam-item":         "Once approved, the first due date and the first milestones stay; changes are added beside them.",
+	"update-poam-item":         "Milestones that were approved stay as they were: what moves is added to their `changes`, or they are cancelled.",
 	"list-poam-items":          "By priority, unless `sort` says otherwise.",
 	"create-report":            "A report from deliverables that are not all approved is marked as a draft on every page.",
 	"generate-report":          "Without a body, the full report as HTML.",

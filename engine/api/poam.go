@@ -7,10 +7,10 @@ type POAMVersion struct {
 
 // MilestoneChange is a change of a milestone after its approval; the first date stays.
 type MilestoneChange struct {
-	At      string `json:"at"`
-	By      string `json:"by"`
+	At      string `json:"at" maxLength:"10" doc:"The day on which it was decided; empty in a change that is new: today."`
+	By      string `json:"by" maxLength:"400" doc:"Who made it; in a change that is new, the caller, whatever is given."`
 	DueDate Date   `json:"due_date"`
-	Reason  string `json:"reason"`
+	Reason  string `json:"reason" maxLength:"2000"`
 }
 
 // Milestone is a step of a remediation.
@@ -18,7 +18,7 @@ type Milestone struct {
 	Title   string            `json:"title" maxLength:"500"`
 	DueDate Date              `json:"due_date" format:"date"`
 	Status  string            `json:"status" enum:"open,in_progress,completed,cancelled"`
-	Changes []MilestoneChange `json:"changes,omitempty"`
+	Changes []MilestoneChange `json:"changes,omitempty" maxItems:"100"`
 }
 
 // POAMItem is one remediation.

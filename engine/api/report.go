@@ -8,7 +8,7 @@ type Report struct {
 	AssessmentID string            `json:"assessment_id"`
 	Title        string            `json:"title"`
 	Format       string            `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
-	Template     string            `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,audit_package"`
+	Template     string            `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	Status       string            `json:"status" enum:"queued,running,ready,failed"`
 	Filename     string            `json:"filename"`
 	SizeBytes    int64             `json:"size_bytes"`
@@ -22,7 +22,7 @@ type Report struct {
 // ReportBody says what report is wanted.
 type ReportBody struct {
 	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
-	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,audit_package"`
+	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	Title    string `json:"title,omitempty" maxLength:"300"`
 	Layout   string `json:"layout,omitempty" maxLength:"262144" doc:"A Go template of your own, for html and md: it is given the report's JSON form."`
 	Style    string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 whose styles a report in docx takes."`
@@ -51,7 +51,7 @@ type ReportsInput struct {
 	AssessmentInput
 	Paging
 	Format   string `query:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
-	Template string `query:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,audit_package"`
+	Template string `query:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	Status   string `query:"status" enum:"queued,running,ready,failed"`
 	Q        string `query:"q" doc:"Part of the title or file name."`
 	Sort     string `query:"sort" sort:"created_at,title,format,template,size_bytes" doc:"The order; - before a name for descending."`

@@ -30,6 +30,9 @@ type About struct {
 	Footer string
 	// Mark stands in every page's head; such as DRAFT.
 	Mark string
+	// Logo is a PNG above the cover's title, of so many pixels; none where it is nil.
+	Logo                  []byte
+	LogoWidth, LogoHeight float64
 }
 
 // Book is a workbook that is being written, sheet by sheet in the order of the calls.

@@ -380,6 +380,12 @@ func (c Column) parse(s string) (to string, value any, wrong string) {
 			return "", nil, fmt.Sprintf("%q is no date%s", short(s), c.expects())
 		}
 		return s, s, ""
+	case MilestoneLines:
+		all, wrong := parsePlanned(s)
+		return lined(all), nil, wrong
+	case ChangeLines:
+		all, wrong := parseMoved(s)
+		return lined(all), nil, wrong
 	}
 	if units(s) > maxCell-300 {
 		return "", nil, "it is longer than a cell can hold; change it with the program's own commands"

@@ -126,7 +126,7 @@ func TestEdits(t *testing.T) {
 	}{
 		{"nothing", fedramp, func(*excelize.File) error { return nil }, ""},
 		{"a text", fedramp, cell(open, "H6", "Head of IT"), `Open POA&M Items!H6 id-1 r4 owner="Head of IT" Head of IT`},
-		{"emptied", own, cell("Plan of action", "Y3", ""), `Plan of action!Y3 id-2 r4 vendor_dependency="" <nil>`},
+		{"emptied", own, cell("Plan of action", "Z3", ""), `Plan of action!Z3 id-2 r4 vendor_dependency="" <nil>`},
 		{"a date as such", fedramp, cell(open, "L6", time.Date(2027, 5, 1, 0, 0, 0, 0, time.UTC)), `Open POA&M Items!L6 id-1 r4 due_date="2027-05-01" 2027-05-01`},
 		{"a date as text", fedramp, cell(open, "L6", "2027-05-01 "), `due_date="2027-05-01"`},
 		{"no date", fedramp, cell(open, "L6", "next May"), `Open POA&M Items!L6: Scheduled Completion Date: "next May" is no date; write it as 2027-03-31`},
@@ -311,11 +311,14 @@ func TestColumnsAreTheContracts(t *testing.T) {
 			fields[tag] = body.Field(i)
 		}
 		for _, c := range l.Columns {
+			if c.Kind == ChangeLines {
+				c.Field = fieldMilestones // a part of them
+			}
 			f, ok := fields[c.Field]
 			if c.Edit && !ok {
 				t.Errorf("%s: %q: the contract has no %q to change", name, c.Header, c.Field)
 			}
-			if !c.Edit {
+			if !c.Edit || !ok {
 				continue
 			}
 			if enum := f.Tag.Get("enum"); enum != "" && !slices.Equal(slices.Sorted(strings.SplitSeq(enum, ",")), slices.Sorted(slices.Values(c.Values))) {

@@ -205,10 +205,10 @@ func Remediation(it *api.POAMItem) Fields {
 			return str(it.Resources)
 		case "due_date":
 			return string(it.DueDate)
-		case "milestones":
-			return milestones(it.Milestones)
-		case "milestone_changes":
-			return milestoneChanges(it.Milestones)
+		case fieldMilestones:
+			return lined(plannedOf(it.Milestones))
+		case fieldChanges:
+			return lined(movedOf(it.Milestones))
 		case "dependencies":
 			return strings.Join(it.Dependencies, "\n")
 		case "acceptance_criteria":
@@ -230,25 +230,6 @@ func Remediation(it *api.POAMItem) Fields {
 		}
 		return itemField(&it.Item, field)
 	}
-}
-
-// milestones are the planned ones, with the dates they first had.
-func milestones(all []api.Milestone) string {
-	out := make([]string, len(all))
-	for i, m := range all {
-		out[i] = "(" + strconv.Itoa(i+1) + ") " + string(m.DueDate) + ": " + m.Title + " [" + strings.ReplaceAll(m.Status, "_", " ") + "]"
-	}
-	return strings.Join(out, "\n")
-}
-
-func milestoneChanges(all []api.Milestone) string {
-	var out []string
-	for i, m := range all {
-		for _, c := range m.Changes {
-			out = append(out, "("+strconv.Itoa(i+1)+") "+c.At+": moved to "+string(c.DueDate)+": "+c.Reason)
-		}
-	}
-	return strings.Join(out, "\n")
 }
 
 func str(s *string) string {

@@ -34,6 +34,7 @@ const (
 	AsLines
 	AsSpan
 	AsShades
+	AsRadar
 )
 
 // Series is a column of numbers, with its colour.
@@ -72,6 +73,9 @@ func (b *Book) Figures(name string, all []Figure) error {
 	for _, f := range all {
 		top := len(lines) + 1
 		high := max(300, 24*len(f.Rows)+90)
+		if f.Shown == AsRadar {
+			high = 420
+		}
 		switch {
 		case len(f.Rows) == 0:
 		case f.Shown == AsShades:
@@ -123,7 +127,7 @@ func (b *Book) chart(sheet string, f Figure, top, column, height int) error {
 		return fmt.Sprintf("'%s'!$%s$%d:$%s$%d", quoted, letters, r1, letters, r2)
 	}
 	ink, gap := excelize.Font{Color: "333333", Size: 9}, uint(45)
-	kind := [...]excelize.ChartType{AsBars: excelize.Bar, AsStacked: excelize.BarStacked, AsLines: excelize.Line, AsSpan: excelize.BarStacked}[f.Shown]
+	kind := [...]excelize.ChartType{AsBars: excelize.Bar, AsStacked: excelize.BarStacked, AsLines: excelize.Line, AsSpan: excelize.BarStacked, AsRadar: excelize.Radar}[f.Shown]
 	c := &excelize.Chart{
 		Type: kind, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: f.Title, Font: &excelize.Font{Size: 12, Bold: true}}}},
 		Legend: excelize.ChartLegend{Position: "bottom"}, Dimension: excelize.ChartDimension{Width: 760, Height: uint(height)},
@@ -138,6 +142,9 @@ func (b *Book) chart(sheet string, f Figure, top, column, height int) error {
 	switch f.Shown {
 	case AsLines:
 		c.XAxis.ReverseOrder = false
+	case AsRadar:
+		c.XAxis.ReverseOrder, c.PlotArea.ShowVal = false, false
+		c.XAxis.MajorGridLines = true
 	case AsSpan:
 		c.PlotArea.ShowVal = false
 		c.YAxis.NumFmt = excelize.ChartNumFmt{CustomNumFmt: "yyyy-mm-dd"}

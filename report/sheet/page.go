@@ -1,6 +1,14 @@
 package sheet
 
-import "math"
+import (
+	"bytes"
+	"fmt"
+	"image"
+	_ "image/png" // a logo is one
+	"math"
+
+	"github.com/xuri/excelize/v2"
+)
 
 // Line is a row of a sheet that is written freely.
 type Line struct {
@@ -45,6 +53,33 @@ func (b *Book) Page(name string, widths []float64, lines []Line) error {
 		return err
 	}
 	return b.pageOf(name, widths, lines)
+}
+
+// Cover writes a page with the logo above it.
+func (b *Book) Cover(name string, widths []float64, lines []Line) error {
+	name, err := b.add(name)
+	if err != nil {
+		return err
+	}
+	if len(b.about.Logo) > 0 {
+		if err := b.logo(name); err != nil {
+			return fmt.Errorf("the logo: %w", err)
+		}
+		lines = append(make([]Line, int(math.Ceil(b.about.LogoHeight/rowPixels))+1), lines...)
+	}
+	return b.pageOf(name, widths, lines)
+}
+
+// rowPixels is how high a row of one line is.
+const rowPixels = 20.0
+
+func (b *Book) logo(sheet string) error {
+	cfg, _, err := image.DecodeConfig(bytes.NewReader(b.about.Logo))
+	if err != nil {
+		return err
+	}
+	return b.file.AddPictureFromBytes(sheet, "A1", &excelize.Picture{Extension: ".png", File: b.about.Logo, Format: &excelize.GraphicOptions{
+		AltText: "Logo", OffsetX: 4, OffsetY: 4, ScaleX: b.about.LogoWidth / float64(cfg.Width), ScaleY: b.about.LogoHeight / float64(cfg.Height), LockAspectRatio: true, Positioning: "oneCell"}})
 }
 
 func (b *Book) pageOf(name string, widths []float64, lines []Line) error {

@@ -1,0 +1,89 @@
+package assessment
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// approvedMilestones are those of an item that stand in the approved version of its plan: its
+// first milestones, which stay.
+func (s *Service) approvedMilestones(ctx context.Context, by api.Caller, id string) (out []api.Milestone, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		item, err := poam.items.Get(tx, by.OrganizationID, id)
+		if err != nil {
+			return store.Missing(err, poam.gate.Title()+" item", id)
+		}
+		a, err := get(tx, by, item.AssessmentID)
+		if err != nil {
+			return err
+		}
+		v, ok, err := poam.approved(tx, &a)
+		if !ok || err != nil {
+			return err
+		}
+		all, err := poam.itemsOf(tx, by.OrganizationID, v.ID)
+		for _, i := range all {
+			if i.ControlCode == item.ControlCode && (i.POAMCode == item.POAMCode || i.Weakness == item.Weakness) {
+				out = append(out, i.Milestones...)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+func sameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
+
+// milestones are an item's new ones: those that were approved have to be among them, with
+// the date they had, and a change that is new is by whoever makes it, today where no day is named.
+func (s *Service) milestones(by api.Caller, was, approved, given []api.Milestone) ([]api.Milestone, error) {
+	for _, m := range was {
+		stays := slices.ContainsFunc(approved, func(a api.Milestone) bool { return sameMilestone(a, m) })
+		if stays && !slices.ContainsFunc(given, func(g api.Milestone) bool { return sameMilestone(g, m) }) {
+			return nil, api.Invalid("milestones", "%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled", m.Title, m.DueDate)
+		}
+	}
+	out := slices.Clone(given)
+	for i := range out {
+		m := &out[i]
+		if err := checkDate("milestones.due_date", &m.DueDate); err != nil {
+			return nil, err
+		}
+		if strings.TrimSpace(m.Title) == "" {
+			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
+		}
+		m.Changes = slices.Clone(m.Changes)
+		for j := range m.Changes {
+			if err := s.sign(by, was, &m.Changes[j]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// sign names who makes a change that the item did not have.
+func (s *Service) sign(by api.Caller, was []api.Milestone, c *api.MilestoneChange) error {
+	if slices.ContainsFunc(was, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
+		return nil
+	}
+	if err := checkDate("milestones.changes.due_date", &c.DueDate); err != nil {
+		return err
+	}
+	at, today := api.Date(c.At), s.today()
+	if at == "" {
+		at = today
+	}
+	if err := checkDate("milestones.changes.at", &at); err != nil {
+		return err
+	}
+	if at > today {
+		return api.Invalid("milestones.changes.at", "%s is yet to come; name the day on which it was decided, or none", at)
+	}
+	c.At, c.By = string(at), by.Actor.Name
+	return nil
+}
