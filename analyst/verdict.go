@@ -53,7 +53,8 @@ type reading struct {
 }
 
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
-func (s *Session) readPassage(d demand, c *candidate) []reading {
+func (s *Session) readPassage(d demand, h hit) []reading {
+	c := h.candidate
 	best := make(map[string]reading)
 	topic := -1.0
 	for i := range c.sentences {
@@ -74,6 +75,9 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 				m, from = two, i-1
 			}
 		}
+		if m.own < minOwn*0.6 {
+			continue
+		}
 		m.sense = s.meaning(d, c, i)
 		m.outright = cur.denied != 0 && d.outright(cur)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
@@ -86,7 +90,7 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			topic = d.topicOf(c)
 		}
 		m.topic = topic
-		r, ok := s.judgeWindow(d, c, from, i, m)
+		r, ok := s.judgeWindow(d, h, from, i, m)
 		if !ok {
 			continue
 		}
@@ -127,12 +131,13 @@ func (c *candidate) beside(i int) []*sentence {
 func inList(c *candidate, i int) bool { return c.sentences[i].lead >= 0 }
 
 // judgeWindow turns a match into a verdict, worst news first.
-func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (reading, bool) {
+func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, bool) {
+	c := h.candidate
 	cur := &c.sentences[i]
 	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
 	r.cover = s.worth(m)
 	if r.cover >= saysPart && c.english {
-		r.cover = min(1, r.cover+meaning*min(1, max(0, (c.Score-0.5)*2)))
+		r.cover = min(1, r.cover+meaning*min(1, max(0, (h.score-0.5)*2)))
 	}
 	r.quote = c.quote(from, i)
 	relevant := m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
