@@ -45,7 +45,7 @@ func NewDocket(ctx context.Context, controls []api.Control, meaning *Meaning, wo
 			}
 			b.demands = append(b.demands, one)
 		}
-		b.subject = newDemand(c.Title+".", c.Title)
+		b.subject = newSubject(c)
 		all[i] = b
 		return s.embedDemand(ctx, &b.subject, subjectQuestion(c))
 	})

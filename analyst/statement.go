@@ -98,6 +98,7 @@ type demand struct {
 	paper  bool      // nothing is to be done but written
 	vector []float32 // what it means; nil without an embedder
 	titled []float32 // the same with the control's title
+	known  []uint64  // of a control as a whole: all concepts of its texts
 	only   bool      // the statement itself is about exceptions or limits
 }
 

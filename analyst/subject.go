@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -29,7 +30,7 @@ func listedAhead(p Passage) string {
 // subject is what is said of a control as a whole: the best sentence that denies it,
 // and the best that announces it.
 func (s *Session) subject(ctx context.Context, c api.Control) (no, plan *reading, err error) {
-	d := newDemand(c.Title+".", c.Title)
+	d := newSubject(c)
 	if err := s.embedDemand(ctx, &d, subjectQuestion(c)); err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +77,7 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 		_, negated := negates(d, p, i, m)
 		ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
 		switch {
-		case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]):
+		case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.strays(cur):
 			r.verdict, r.reason = denied, "The evidence says of the control as a whole that it is not done: "+quoteWords(r.quote)+"."
 			if no == nil || r.cover > no.cover {
 				no = &r
@@ -95,6 +96,43 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 func ofSomethingElse(text string) bool {
 	words := split(text)
 	return at(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words)
+}
+
+// strays: a sentence names more things that the control doesn't speak of than things that it
+// does. What it denies is one of those, or something narrower.
+func (d demand) strays(cur *sentence) bool {
+	own, other := 0, 0
+	for _, t := range cur.terms {
+		switch {
+		case t.credit < 1 || emptyWords()[t.id] || documentNouns()[t.id]:
+		case d.knows(t.id):
+			own++
+		default:
+			other++
+		}
+	}
+	return other > own
+}
+
+// knows tells whether a concept is one of the control's own.
+func (d demand) knows(id uint64) bool {
+	if _, ok := slices.BinarySearch(d.known, id); ok {
+		return true
+	}
+	return slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id || slices.Contains(a.parts, id) })
+}
+
+// newSubject is a control as a whole.
+func newSubject(c api.Control) demand {
+	d := newDemand(c.Title+".", c.Title)
+	for _, text := range append(Statements(c), c.Description) {
+		for _, t := range termsOf(split(text), stance{}) {
+			d.known = append(d.known, t.id)
+		}
+	}
+	slices.Sort(d.known)
+	d.known = slices.Compact(d.known)
+	return d
 }
 
 // ahead is why a sentence that says nothing of the future stands for it all the same:

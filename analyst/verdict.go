@@ -269,6 +269,9 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 // negates tells whether the sentence denies what matched, and with which words.
 func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
+	if cur.nobody != 0 && cur.nobody == cur.denied && d.restricts() {
+		return "", false // "nobody has standing access" denies nothing of a restriction
+	}
 	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
 		return "", true
 	}
@@ -330,6 +333,12 @@ func (c *candidate) takesUp(i int) bool {
 
 // negative tells whether the statement itself rules something out.
 func (d demand) negative() bool { return d.stance.denied|d.stance.prohibited != 0 }
+
+// restricts tells whether the statement, or its control, is about keeping people from things.
+func (d demand) restricts() bool {
+	id := conceptID("restrict")
+	return d.mentions("restrict") || slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id })
+}
 
 func (d demand) mentions(word string) bool {
 	id := conceptID(word)
