@@ -329,7 +329,7 @@ func spreadDenial(s *stance, text string, words []word) (label bool) {
 		}
 	}
 	for c := s.clauses - 2; c >= 0; c-- {
-		if s.denied&(1<<(c+1)) == 0 || s.denied&(1<<c) != 0 {
+		if s.denied&(1<<(c+1)) == 0 || s.denied&(1<<c) != 0 || relative[words[parts[c+1].from].text] {
 			continue
 		}
 		gap := strings.TrimSpace(text[words[parts[c+1].from-1].end:words[parts[c+1].from].start])
@@ -337,6 +337,7 @@ func spreadDenial(s *stance, text string, words []word) (label bool) {
 		switch {
 		case gap == ":" && c == 0 && len(own) <= 8 && !hasAuxiliary(own):
 			s.denied |= 1
+			s.nobody |= s.nobody >> 1 & 1
 			label = true
 		case gap == "," && (bare(c) || enumerates(words[parts[c+1].from:parts[c+1].to]) && !hasAuxiliary(own)):
 			s.denied |= 1 << c

@@ -68,7 +68,7 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 		if i > 0 && !cur.row && !cur.item && !p.sentences[i-1].item && (cur.pronoun || cur.answersNo || p.sentences[i-1].question || p.sentences[i-1].fragment) {
 			window = append(window, &p.sentences[i-1])
 		}
-		share := d.topicIn(window)
+		share := d.topicBy(window, true)
 		if share < subjectShare {
 			continue
 		}

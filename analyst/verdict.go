@@ -242,7 +242,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 		return "It explains a term; it doesn't say what is done."
 	case cur.reference:
 		return "It only points to another document."
-	case d.negative() && cur.denied|cur.prohibited == 0 && !saysNo(cur):
+	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && !saysNo(cur):
 		return "The statement rules something out, and the sentence doesn't."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
 		return "The sentence forbids something; it doesn't say that this is done."
