@@ -182,6 +182,9 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if m.headless && m.sense < sameThing && r.cover < saysIt {
 		return r, false // about something else
 	}
+	if d.excused && !excuses(cur, c.leadOf(cur)) {
+		return r, false // the rule says nothing of exceptions from it
+	}
 	if why := s.unsaid(d, cur, m, r.cover); why != "" {
 		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == ""
 		return say(partial, why)
@@ -343,6 +346,21 @@ func (d demand) restricts() bool {
 func (d demand) mentions(word string) bool {
 	id := conceptID(word)
 	return slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id })
+}
+
+// excuses: a sentence speaks of what is let off a rule.
+func excuses(of ...*sentence) bool {
+	for _, s := range of {
+		if s.limit != "" {
+			return true
+		}
+		for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
+			if _, ok := lookup(s.terms, conceptID(concept)); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // saysNo: a sentence may rule out without a "not".

@@ -158,8 +158,11 @@ func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, sco
 
 // judgeAll judges every control, with what is known of it beside the evidence.
 func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[string]api.Document, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, error) {
-	owners := map[string]string{}
+	owners, foreign := map[string]string{}, 0
 	for _, d := range documents {
+		if d.Foreign() {
+			foreign++
+		}
 		if d.Owner != "" {
 			owners[d.ID] = d.Owner
 		}
@@ -167,7 +170,7 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 	items := make([]api.SoAItem, len(controls))
 	err := eachControl(ctx, controls, func(ctx context.Context, n int) error {
 		c := controls[n]
-		in := analyst.Inclusion{Owners: owners}
+		in := analyst.Inclusion{Owners: owners, Documents: len(documents), Foreign: foreign}
 		in.Applicability, in.Rationale = analyst.Applicability(c, traits)
 		verdict, err := judge.Judge(ctx, c.Code)
 		if err != nil {
@@ -316,9 +319,19 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		if b.ImplementationStatus != nil {
 			i.Reason = "Set by " + by.Actor.Name + "."
 		}
-		if b.Applicability != nil && b.ImplementationStatus == nil && !i.Applicability.In() {
+		switch out := !i.Applicability.In() && i.Applicability != api.Undecided; {
+		case out && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
+			return nil, api.Invalid("implementation_status", "%s can't be %s and %s; what does not apply is not assessed", i.ControlCode, plain(i.Applicability), plain(*b.ImplementationStatus))
+		case b.Applicability == nil || b.ImplementationStatus != nil:
+		case !i.Applicability.In():
 			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
 			f.note("implementation_status", true)
+		case i.ImplementationStatus == api.NotAssessed:
+			// It applies again, so the next draft judges it again.
+			i.Reason = "Not assessed yet: it was left out when the evidence was judged. Draft the Statement of Applicability again."
+			if slices.Contains(i.EditedFields, "implementation_status") {
+				f = append(f, handedBack+"implementation_status")
+			}
 		}
 		if err := f.handBack(&i.Item, b.Reset); err != nil {
 			return nil, err
@@ -337,6 +350,9 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		return f, nil
 	})
 }
+
+// plain writes a value for people.
+func plain[T ~string](v T) string { return strings.ReplaceAll(string(v), "_", " ") }
 
 // fields are the names of those a change set.
 type fields []string
@@ -422,6 +438,12 @@ var rules = []struct {
 	{"inclusion-justified", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.In() && len(i.InclusionReasons) == 0 {
 			return "no reason says why the control is included"
+		}
+		return ""
+	}},
+	{"applicable-assessed", "warning", func(i *api.SoAItem) string {
+		if i.Applicability.In() && i.ImplementationStatus == api.NotAssessed {
+			return "it applies, but was not assessed; draft again to have the evidence judged"
 		}
 		return ""
 	}},
