@@ -69,6 +69,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 	d := newDaemons(t)
 	var hang atomic.Bool
 	hangs, wake := make(chan struct{}), make(chan struct{})
+	wakes := sync.OnceFunc(func() { close(wake) })
 	var once sync.Once
 	slowClock := func() time.Time {
 		if hang.Load() {
@@ -77,7 +78,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 		}
 		return d.now()
 	}
-	first, startFirst := d.engine(t, slowClock, never)
+	first, _ := d.engine(t, slowClock, never)
 	looks := make(chan time.Time)
 	second, startSecond := d.engine(t, d.now, func(every time.Duration) (<-chan time.Time, func()) {
 		if every == time.Second { // it looks for runs that can go on
@@ -86,7 +87,20 @@ func TestLeaseIsTakenOver(t *testing.T) {
 		return nil, func() {}
 	})
 	b := &bench{second, local(t, second)}
-	startFirst()
+	// Of the first, only what the run needs: the loops of others would ask for the time too.
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	for _, start := range []func(context.Context) error{first.Evidence.Start, first.Workflows.Start} {
+		if err := start(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		wakes()
+		stop()
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	a := (&bench{first, b.by}).assess(t, "lgpd", policy, api.StateScopeDrafted)
 	hang.Store(true)
 	in := &api.StartWorkflowInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
@@ -109,7 +123,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 	waits := b.until(t, run.ID, api.RunApproval, "")
 
 	hang.Store(false)
-	close(wake)
+	wakes()
 	// One transition at a time works on an assessment in a process: this one comes after
 	// all that the first daemon still does.
 	wantCode(t, "a step that is done", (&bench{first, b.by}).move(t, a.ID, api.StateSoADrafted), api.CodeInvalidState)

@@ -229,7 +229,7 @@ func TestHealthDetail(t *testing.T) {
 		return out, h.OK
 	}
 	all, ok := names()
-	want := []string{"store", "index", "catalog", "model", "mail", "disk"}
+	want := []string{"store", "index", "catalog", "model", "mail", "webhooks", "disk"}
 	if !ok || len(all) != len(want) {
 		t.Fatalf("%v, %v", ok, all)
 	}

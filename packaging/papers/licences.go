@@ -69,6 +69,8 @@ var licenceName = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notic
 // besides are texts that stand elsewhere in a module than in the folders of what is linked.
 var besides = map[string][]string{
 	"golang.org/x/image": {"font/gofont/ttfs/README"},
+	// It has no file of its licence; its README names it (MIT) and its author.
+	"github.com/mattn/go-localereader": {"README.md"},
 }
 
 // text is a licence or notice, with the module it is of.
