@@ -7,7 +7,7 @@
 // a plan, a template's blank or a limit is not a yes. Where nothing is found, it
 // says so and invents nothing.
 //
-//	control ─▶ Statements ─▶ Finder ─▶ sentences ─▶ overlap, stance ─▶ Judgement
+//	control ─▶ Statements ─▶ Finder or Source ─▶ sentences ─▶ overlap, stance ─▶ Judgement
 //	Judgement ─▶ SoA ─▶ Finding ─▶ Remediation ─▶ Order
 //	                └──▶ Maturity
 //
@@ -33,6 +33,9 @@
 // said and one in full, if a passage about the control's own subject is among them. It is not implemented
 // where statements are denied and what else is said doesn't outweigh them.
 //
+// A Session asks a Finder anew for each control. A Ledger is asked by a draft: its Docket of
+// controls stays, passages come and go, and what was read before is not read again.
+//
 // It must not read a clock, a store or the network, and it must not follow what
 // evidence tells it to do: evidence is data.
 package analyst
@@ -45,7 +48,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/5"
+const Rules = "builtin/6"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {

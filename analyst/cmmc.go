@@ -2,15 +2,39 @@ package analyst
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
 )
 
-// CMMCFramework is the code of the framework whose requirements a CMMC level 2
-// assessment scores.
-const CMMCFramework = "nist-800-171"
+// families are how many requirements NIST SP 800-171 (revision 2) has in each, 3.1 to 3.14.
+var families = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
+
+// bareCode is the requirement in a code of NIST SP 800-171 ("3.1.1"), of its objectives
+// ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
+var bareCode = regexp.MustCompile(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
+
+// cmmcRequirement is the requirement that CMMC level 2 scores which a framework's code
+// names; empty for all others: revision 3 counts otherwise, and level 1 allows no plan.
+func cmmcRequirement(framework, code string) string {
+	level2 := strings.Contains(framework, "cmmc") && strings.Contains(framework, "level-2")
+	if !level2 && (!strings.HasPrefix(framework, "nist-800-171") || strings.HasSuffix(framework, "-r3")) {
+		return ""
+	}
+	m := bareCode.FindStringSubmatch(code)
+	if m == nil {
+		return ""
+	}
+	family, _ := strconv.Atoi(m[1])
+	n, _ := strconv.Atoi(m[2])
+	if family < 1 || family > len(families) || n < 1 || n > families[family-1] {
+		return ""
+	}
+	return fmt.Sprintf("3.%d.%d", family, n)
+}
 
 // What a requirement costs that isn't met; all others cost 1. The system security
 // plan (3.12.4) has no points: without it there is no assessment.
@@ -60,15 +84,22 @@ func CMMCPoints(requirement string, partly bool) int {
 // status (32 CFR 170.21): 80 % of the points, nothing on it that costs more than one
 // point but CUI encryption at three, none of the named exclusions, and 180 days to
 // close it. A requirement is met where every control that bears it is implemented.
-// Nil where no item bears a requirement of NIST SP 800-171.
+// Nil where no item bears a requirement of NIST SP 800-171 revision 2 or CMMC level 2. What no
+// control bears is not taken for met.
 func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
 	borne, met, partly := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	named := map[string]bool{} // also where no control that bears it applies
 	for _, it := range items {
 		for framework, codes := range it.RequirementCodes {
-			if !strings.HasPrefix(framework, CMMCFramework) || !it.Applicability.In() {
-				continue
-			}
 			for _, code := range codes {
+				code := cmmcRequirement(framework, code)
+				if code == "" {
+					continue
+				}
+				named[code] = true
+				if !it.Applicability.In() {
+					continue
+				}
 				if !borne[code] {
 					borne[code], met[code] = true, true
 				}
@@ -80,7 +111,7 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 	if len(borne) == 0 {
 		return nil
 	}
-	e := &api.CMMCEligibility{Points: cmmcRequirements, Of: cmmcRequirements, CloseWithinDays: cmmcDays, NotMet: []string{}, Blocking: []string{}}
+	e := &api.CMMCEligibility{Points: cmmcRequirements, Of: cmmcRequirements, CloseWithinDays: cmmcDays, NotMet: []string{}, NotAssessed: []string{}, Blocking: []string{}}
 	codes := make([]string, 0, len(borne))
 	for code := range borne {
 		codes = append(codes, code)
@@ -102,6 +133,16 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 		case cost > 1:
 			e.Blocking = append(e.Blocking, fmt.Sprintf("%s: costs %d points; only requirements of one point may wait", code, cost))
 		}
+	}
+	for family, n := range families {
+		for i := range n {
+			if code := fmt.Sprintf("3.%d.%d", family+1, i+1); !named[code] {
+				e.NotAssessed = append(e.NotAssessed, code)
+			}
+		}
+	}
+	if n := len(e.NotAssessed); n > 0 {
+		e.Blocking = append(e.Blocking, fmt.Sprintf("%d of %d requirements stand on no control of this assessment and are to be assessed first: %s", n, cmmcRequirements, list(e.NotAssessed)))
 	}
 	e.Score = float64(int(float64(e.Points)/float64(e.Of)*1000+0.5)) / 1000
 	if e.Points < 0 {
@@ -125,7 +166,7 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 
 func bears(codes api.RequirementCodes, borne, met map[string]bool) bool {
 	for framework, list := range codes {
-		if strings.HasPrefix(framework, CMMCFramework) && slices.ContainsFunc(list, func(c string) bool { return borne[c] && !met[c] }) {
+		if slices.ContainsFunc(list, func(c string) bool { c = cmmcRequirement(framework, c); return borne[c] && !met[c] }) {
 			return true
 		}
 	}

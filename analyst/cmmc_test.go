@@ -1,6 +1,7 @@
 package analyst
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,10 +27,19 @@ func TestCMMC(t *testing.T) {
 		{"encryption that wasn't validated", []api.SoAItem{bearing("3.13.11", api.PartiallyImplemented)}, 107, true, ""},
 		{"no encryption", []api.SoAItem{bearing("3.13.11", api.NotImplemented)}, 105, false, "costs 5 points"},
 		{"named exclusion", []api.SoAItem{bearing("3.10.3", api.NotEvidenced)}, 109, false, "may not be on a plan"},
+		{"a score below 80 %", some(23, api.NotImplemented), 87, false, "the score is 87 of 110"},
+		{"a score of 80 %", some(22, api.NotImplemented), 88, true, ""},
 		{"no system security plan", []api.SoAItem{bearing("3.12.4", api.NotEvidenced)}, 110, false, "there is no assessment"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			items := append([]api.SoAItem{bearing("3.1.4", api.Implemented)}, tc.missing...)
+			items := append(allMet(), tc.missing...)
+			for i := range len(items) - len(tc.missing) {
+				for _, m := range tc.missing {
+					if items[i].RequirementCodes["nist-800-171-r2"][0] == m.RequirementCodes["nist-800-171-r2"][0] {
+						items[i].ImplementationStatus = m.ImplementationStatus
+					}
+				}
+			}
 			e := CMMC(items, nil, "2026-11-20")
 			if e == nil || e.Points != tc.points || e.Eligible != tc.eligible {
 				t.Fatalf("%+v, want %d points, eligible %v", e, tc.points, tc.eligible)
@@ -41,6 +51,45 @@ func TestCMMC(t *testing.T) {
 	}
 	if CMMC([]api.SoAItem{{Applicability: api.Applicable}}, nil, "2026-11-20") != nil {
 		t.Error("no requirement of 800-171, and yet a score")
+	}
+}
+
+// allMet bears every requirement.
+func allMet() (out []api.SoAItem) {
+	for family, n := range families {
+		for i := range n {
+			out = append(out, bearing(fmt.Sprintf("3.%d.%d", family+1, i+1), api.Implemented))
+		}
+	}
+	return out
+}
+
+// some bears so many requirements of one point that may wait.
+func some(n int, status api.Implementation) (out []api.SoAItem) {
+	for _, it := range allMet() {
+		code := it.RequirementCodes["nist-800-171-r2"][0]
+		if len(out) < n && CMMCPoints(code, false) == 1 && !neverPlanned[code] {
+			it.ImplementationStatus = status
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// Each framework writes the 110 requirements in its own way; what isn't one of them costs nothing.
+func TestCMMCRequirements(t *testing.T) {
+	for _, tc := range []struct{ framework, code, want string }{
+		{"nist-800-171-r2", "3.1.1", "3.1.1"}, {"nist-800-171", "3.14.7", "3.14.7"}, {"nist-800-171a", "3.1.1[a]", "3.1.1"},
+		{"cmmc-2.0-level-2", "AC.L2-3.1.20", "3.1.20"}, {"cmmc-2.0-level-2", "ACL2.-3.1.1", "3.1.1"},
+		{"nist-800-171-r2", "NFO–PL-8", ""}, {"nist-800-171-r2", "3.1.23", ""}, {"nist-800-171-r3", "03.01.01.a", ""}, {"nist-800-171-r3", "3.1.1", ""},
+		{"cmmc-2.0-level-3", "AC.L3-3.1.2E", ""}, {"cmmc-2.0-level-1", "AC.L1-3.1.1", ""}, {"iso-27001-2022", "3.1.1", ""},
+	} {
+		if got := cmmcRequirement(tc.framework, tc.code); got != tc.want {
+			t.Errorf("%s %s is %q, want %q", tc.framework, tc.code, got, tc.want)
+		}
+	}
+	if e := CMMC([]api.SoAItem{bearing("3.1.1", api.Implemented)}, nil, "2026-11-20"); e.Eligible || len(e.NotAssessed) != 109 {
+		t.Errorf("109 requirements that nothing bears: %+v", e)
 	}
 }
 
@@ -58,7 +107,7 @@ func TestCMMCPointsAddUp(t *testing.T) {
 }
 
 func TestCMMCPlanTakesAtMostHalfAYear(t *testing.T) {
-	items := []api.SoAItem{bearing("3.1.3", api.NotImplemented)}
+	items := append([]api.SoAItem{bearing("3.1.3", api.NotImplemented)}, allMet()...)
 	plan := []api.POAMItem{{Item: items[0].Item, POAMCode: "POAM-001", DueDate: "2027-06-30", Status: "open"}}
 	if e := CMMC(items, plan, "2026-11-20"); e.Eligible {
 		t.Errorf("a plan of more than 180 days is eligible: %+v", e)

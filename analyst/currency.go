@@ -36,20 +36,25 @@ func (s *Session) documentFacts(ctx context.Context) error {
 			}
 			for _, p := range found {
 				f := s.facts[p.DocumentID]
-				text := p.Text[:min(len(p.Text), maxRead)]
-				if m := draftPattern.FindString(text); m != "" && (f.draft == "" || m < f.draft) {
-					f.draft = m
-				}
-				if m := reviewPattern.FindStringSubmatch(text); m != nil {
-					if at, ok := looseDate(m[1]); ok && at.After(f.review) {
-						f.review = at
-					}
-				}
+				f.read(p.Text)
 				s.facts[p.DocumentID] = f
 			}
 		}
 	})
 	return s.factsErr
+}
+
+// read takes in what a passage says of its document.
+func (f *docFacts) read(text string) {
+	text = text[:min(len(text), maxRead)]
+	if m := draftPattern.FindString(text); m != "" && (f.draft == "" || m < f.draft) {
+		f.draft = m
+	}
+	if m := reviewPattern.FindStringSubmatch(text); m != nil {
+		if at, ok := looseDate(m[1]); ok && at.After(f.review) {
+			f.review = at
+		}
+	}
 }
 
 // looseDate reads the ways dates are written in documents.

@@ -77,3 +77,32 @@ func TestDeniedOutright(t *testing.T) {
 		}
 	}
 }
+
+// What a sentence only describes, orders or forbids denies no control.
+func TestNoDenial(t *testing.T) {
+	for _, tc := range []struct{ title, statement, text string }{
+		{"Locking of idle accounts", "Idle accounts are disabled.", "Accounts nobody used for 45 days are disabled by a nightly job."},
+		{"Privacy of calls", "Calls about customers are kept private.", "Take the laptop with you, use a privacy filter, and don't take calls about customers there."},
+		{"Restricted rights to production", "Rights to production are restricted to authorized roles.", "Production access: engineers have none standing."},
+		{"Network tests", "The network is tested at least annually.", "In May two certified testers, who have no part in running the platform, performed the yearly test of the external network."},
+		{"Access to source code", "Access to source code is restricted by role.", "The rules are in one file: validate every input, use the query builder, no secrets in the source code."},
+	} {
+		j := judge(t, control(tc.title, tc.statement), policy(tc.text))
+		if v := j.Statements[0]; v.Verdict == denied || v.Verdict == conflicting {
+			t.Errorf("%q says of %q: %s (%s)", tc.text, tc.statement, v.Verdict, v.Reason)
+		}
+	}
+}
+
+// A rule says nothing of what is done about exceptions from it.
+func TestExceptionsAreNotTheRule(t *testing.T) {
+	const statement = "Exceptions from multi-factor authentication are documented and approved."
+	for text, want := range map[string]string{
+		"Multi-factor authentication is required for all remote access and is documented.": missing,
+		"Exceptions from multi-factor authentication are documented and approved.":         covered,
+	} {
+		if v := judge(t, control("Multi-factor authentication", statement), policy(text)).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+}

@@ -56,10 +56,7 @@ func (s *Session) Judge(ctx context.Context, c api.Control) (Judgement, error) {
 }
 
 func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
-	query := d.text
-	if len(d.topic) > 0 {
-		query = titleOf(d) + ": " + d.text
-	}
+	query := d.question()
 	if err := s.embedDemand(ctx, &d, query); err != nil {
 		return found{}, err
 	}
@@ -67,36 +64,40 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f := found{demand: d}
 	var readings []reading
-	for i := range candidates {
-		c := &candidates[i]
-		c.facts = s.facts[c.DocumentID]
-		if !c.english && c.Score >= 0.5 {
+	for _, h := range candidates {
+		readings = append(readings, s.readPassage(d, h)...)
+	}
+	return s.weighed(d, candidates, readings), nil
+}
+
+// weighed is what passages say of a statement, by all that was read of it in them.
+func (s *Session) weighed(d demand, hits []hit, readings []reading) found {
+	f := found{demand: d}
+	for _, h := range hits {
+		if !h.english && h.score >= 0.5 {
 			f.foreign++
 		}
-		rs := s.readPassage(d, c)
-		readings = append(readings, rs...)
-		for _, r := range rs {
-			f.near = max(f.near, r.cover)
-		}
 	}
-	s.oddRows(d, candidates, readings)
+	for i := range readings {
+		f.near = max(f.near, readings[i].cover)
+	}
+	s.oddRows(d, hits, readings)
 	s.decide(&f, readings)
-	return f, nil
+	return f
 }
 
 // oddRows turns the denial of one row into a limit where another row of its document
 // says as much of the statement and doesn't deny it: one person who is late among
 // many who were trained denies nothing of the rule.
-func (s *Session) oddRows(d demand, candidates []candidate, readings []reading) {
+func (s *Session) oddRows(d demand, hits []hit, readings []reading) {
 	for i := range readings {
 		r := &readings[i]
 		if r.verdict != denied || !r.from.sentences[r.at].row {
 			continue
 		}
-		if slices.ContainsFunc(candidates, func(c candidate) bool {
-			return c.DocumentID == r.from.DocumentID && affirmsLike(d, &c, r)
+		if slices.ContainsFunc(hits, func(h hit) bool {
+			return h.DocumentID == r.from.DocumentID && affirmsLike(d, h.candidate, r)
 		}) {
 			r.verdict, r.odd = partial, true
 			r.reason = "A row of " + r.where() + " says otherwise than those beside it: " + quoteWords(r.quote) + ". A person has to look at it."

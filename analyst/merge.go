@@ -8,10 +8,47 @@ import (
 )
 
 // Merge makes one item of those that one action closes: a control and what refines it
-// (IAC-10 and IAC-10.8), where the same kind of action is due for the same role. The
-// item keeps the first control's code, is as urgent as the most urgent of them, and asks
-// for what each asks for. What people began or decided is left alone.
-func Merge(items []api.POAMItem) []api.POAMItem {
+// (IAC-10 and IAC-10.8), where the same kind of action is due for the same role; and, in
+// whatever domains, controls for which the catalog asks for the very same evidence, where
+// that is all that is missing. The item keeps the first control's code, is as urgent as the
+// most urgent of them, and asks for what each asks for. What people began or decided is left alone.
+func Merge(items []api.POAMItem) []api.POAMItem { return sameEvidence(family(items)) }
+
+// mostClosed bounds what one item closes, so that it can be looked over.
+const mostClosed = 8
+
+// sameEvidence merges requests for the same evidence.
+func sameEvidence(items []api.POAMItem) []api.POAMItem {
+	at := make(map[string]int)
+	var out []api.POAMItem
+	for _, it := range items {
+		key := requested(it)
+		i, seen := at[key]
+		if key != "" && seen && out[i].ControlCode != it.ControlCode && len(out[i].AlsoCloses)+len(it.AlsoCloses)+2 <= mostClosed {
+			out[i] = merged(out[i], it)
+			continue
+		}
+		if key != "" {
+			at[key] = len(out)
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// requested names the evidence that an item asks for, with who is to give it; empty where it
+// asks for more than that, or where the catalog doesn't name it.
+func requested(it api.POAMItem) string {
+	if it.ActionType != "collect_evidence" || it.Status != "open" || len(it.ExpectedEvidence) == 0 || slices.Equal(it.ExpectedEvidence, anyEvidence) {
+		return ""
+	}
+	list := slices.Clone(it.ExpectedEvidence)
+	slices.Sort(list)
+	return ownerName(it.Owner) + "\n" + strings.Join(list, "\n")
+}
+
+// family merges a control and what refines it.
+func family(items []api.POAMItem) []api.POAMItem {
 	slices.SortStableFunc(items, func(a, b api.POAMItem) int { return compareCodes(a.ControlCode, b.ControlCode) })
 	type key struct{ family, action, role string }
 	at := make(map[key]int)
@@ -42,7 +79,7 @@ func ownerName(o *string) string {
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
 func merged(into, it api.POAMItem) api.POAMItem {
-	into.AlsoCloses = append(slices.Clone(into.AlsoCloses), it.ControlCode)
+	into.AlsoCloses = append(append(slices.Clone(into.AlsoCloses), it.ControlCode), it.AlsoCloses...)
 	if rank(it.Severity) < rank(into.Severity) {
 		into.Severity, into.DueDate, into.Milestones = it.Severity, it.DueDate, it.Milestones
 	}

@@ -35,3 +35,27 @@ func TestMerge(t *testing.T) {
 		t.Error("Closes")
 	}
 }
+
+// One request for evidence serves controls of several domains, where the catalog asks each
+// for the same; general wishes and what people took on are left apart.
+func TestMergeAcrossDomains(t *testing.T) {
+	item := func(code string, evidence ...string) api.POAMItem {
+		return api.POAMItem{Item: api.Item{ControlCode: code}, ActionType: "collect_evidence", OwnerRole: code[:3], Severity: api.SeverityMedium, Effort: "small", Status: "open", ExpectedEvidence: evidence}
+	}
+	taken := item("TPM-05", "Register of suppliers", "Contracts")
+	owner := "Head of IT"
+	taken.Owner = &owner
+	urgent := item("PRI-07", "Contracts", "Register of suppliers")
+	urgent.Severity, urgent.DueDate = api.SeverityHigh, "2027-01-19"
+	got := Merge([]api.POAMItem{item("AST-01", anyEvidence...), item("CLD-01", anyEvidence...), urgent, item("TPM-01", "Register of suppliers", "Contracts"), taken, item("TPM-08", "Contracts")})
+	var codes []string
+	for _, it := range got {
+		codes = append(codes, it.ControlCode)
+	}
+	if want := []string{"AST-01", "CLD-01", "PRI-07", "TPM-05", "TPM-08"}; !slices.Equal(codes, want) {
+		t.Fatalf("%v, want %v", codes, want)
+	}
+	if first := got[2]; !slices.Equal(first.AlsoCloses, []string{"TPM-01"}) || first.Severity != api.SeverityHigh || !Closes(&first, "TPM-01") {
+		t.Errorf("%+v", first)
+	}
+}

@@ -234,20 +234,28 @@ func (a asked) in(terms []term) (term, bool) {
 	return t, true
 }
 
-// topicIn is the share of the control's title that a window itself holds.
-func (d demand) topicIn(window []*sentence) float64 {
+// topicIn is the share of the control's title that a window itself holds, by its own words
+// or what they may stand for.
+func (d demand) topicIn(window []*sentence) float64 { return d.topicBy(window, false) }
+
+// topicBy counts a word that only may stand for another in part, if strict.
+func (d demand) topicBy(window []*sentence, strict bool) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {
 		if a.weight <= weightGeneral || a.action {
 			continue
 		}
 		total += a.weight
+		best := 0.0
 		for _, s := range window {
-			if _, ok := a.in(s.terms); ok {
-				got += a.weight
-				break
+			if t, ok := a.in(s.terms); ok {
+				best = max(best, t.credit)
 			}
 		}
+		if best > 0 && !strict {
+			best = 1
+		}
+		got += a.weight * best
 	}
 	if total == 0 {
 		return 0

@@ -47,17 +47,25 @@ type prepared struct {
 	category string
 	listed   string      // the name of the list of plans that it stands in
 	vectors  [][]float32 // two for each sentence; none without an embedder
+	// embedding is held while a Ledger gives it vectors.
+	embedding sync.Mutex
 }
 
-// candidate is a found passage with what its sentences say.
+// candidate is a passage with what its sentences say.
 type candidate struct {
 	Passage
 	*prepared
 	facts docFacts
 }
 
+// hit is a passage that was found for a question.
+type hit struct {
+	*candidate
+	score float64
+}
+
 // find returns the passages for a query that score high enough, best first.
-func (s *Session) find(ctx context.Context, query string) ([]candidate, error) {
+func (s *Session) find(ctx context.Context, query string) ([]hit, error) {
 	if s.finder == nil {
 		return nil, errors.New("no finder was given to look for evidence with")
 	}
@@ -65,7 +73,7 @@ func (s *Session) find(ctx context.Context, query string) ([]candidate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("searching for %q: %w", shorten(query, 80), err)
 	}
-	out := make([]candidate, 0, len(found))
+	out := make([]hit, 0, len(found))
 	for _, p := range found {
 		if p.Score < s.options.MinScore || strings.TrimSpace(p.Text) == "" {
 			continue
@@ -74,11 +82,11 @@ func (s *Session) find(ctx context.Context, query string) ([]candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, candidate{Passage: p, prepared: ready})
+		out = append(out, hit{&candidate{Passage: p, prepared: ready, facts: s.facts[p.DocumentID]}, p.Score})
 	}
 	sort.SliceStable(out, func(i, j int) bool {
-		if out[i].Score != out[j].Score {
-			return out[i].Score > out[j].Score
+		if out[i].score != out[j].score {
+			return out[i].score > out[j].score
 		}
 		return out[i].ChunkID < out[j].ChunkID
 	})
@@ -96,12 +104,7 @@ func (s *Session) prepare(ctx context.Context, p Passage) (*prepared, error) {
 	if ok && c.text == p.Text {
 		return c, nil
 	}
-	c = &prepared{analysis: analyse(p.Text, s.year), category: p.Category}
-	if c.category == "" {
-		c.category = Category(p.Filename, p.DocumentTitle, p.Text)
-	}
-	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
-	c.around = surroundings{c.context, c.named()}
+	c = s.analysed(p)
 	if err := s.embed(ctx, p, c); err != nil {
 		return nil, err
 	}
@@ -111,36 +114,50 @@ func (s *Session) prepare(ctx context.Context, p Passage) (*prepared, error) {
 	return c, nil
 }
 
+// analysed is a passage as the rules see it, but for the vectors of its sentences.
+func (s *Session) analysed(p Passage) *prepared {
+	c := &prepared{analysis: analyse(p.Text, s.year), category: p.Category}
+	if c.category == "" {
+		c.category = Category(p.Filename, p.DocumentTitle, p.Text)
+	}
+	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
+	c.around = surroundings{c.context, c.named()}
+	return c
+}
+
 // JudgeAll judges controls, several at once; workers below 1 is one. The judgements
 // are in the order of the controls, and the same as Judge gives. It stops at the
 // first error.
 func (s *Session) JudgeAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
+	out := make([]Judgement, len(controls))
+	return out, each(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
+		out[i], err = s.Judge(ctx, controls[i])
+		return err
+	})
+}
+
+// each does n pieces of work, several at once; the first error ends it.
+func each(ctx context.Context, n, workers int, work func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := make([]Judgement, len(controls))
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(max(workers, 1), max(len(controls), 1)) {
+	for range min(max(workers, 1), n) {
 		wg.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(controls) || ctx.Err() != nil {
+				if i >= n || ctx.Err() != nil {
 					return
 				}
-				j, err := s.Judge(ctx, controls[i])
-				if err != nil {
+				if err := work(ctx, i); err != nil {
 					cancel(err)
 					return
 				}
-				out[i] = j
 			}
 		})
 	}
 	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return out, nil
+	return context.Cause(ctx)
 }
 
 // shorten cuts s to about n bytes at a word's end.

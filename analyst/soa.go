@@ -1,6 +1,7 @@
 package analyst
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -17,10 +18,15 @@ type Inclusion struct {
 	Baseline, Picked bool
 	// Owners are the owners that documents name, by document id.
 	Owners map[string]string
+	// Documents is how many there are, Foreign how many of them in another language than English.
+	Documents, Foreign int
 }
 
 // Below this confidence a person must look, whatever the status.
 const reviewBelow = 0.6
+
+// unreadable is how sure the rules are that nothing is said where they could not read all.
+const unreadable = 0.3
 
 // SoA drafts a control's line. Ids, version and revision are the caller's.
 func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) api.SoAItem {
@@ -56,6 +62,10 @@ func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) a
 	item.Owner = owner(j.Evidence, in.Owners)
 	item.Confidence = j.Confidence
 	item.Reason = j.Reason
+	if in.Foreign > 0 && j.Implementation == api.NotEvidenced {
+		item.Reason += fmt.Sprintf(" Of %d document(s), %d in another language than English could not be read by these rules: a person should.", in.Documents, in.Foreign)
+		item.Confidence = min(item.Confidence, unreadable)
+	}
 	item.NeedsReview = j.Confidence < reviewBelow || j.Implementation != api.Implemented || c.IsMaterial || j.Exception ||
 		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == conflicting })
 	return item

@@ -24,13 +24,15 @@ type stance struct {
 	happened    bool // tells what was done, as records do
 	answersNo   bool // "No" under a question or in a status column
 	answersYes  bool
-	row         bool // of a table, as "Name: value; Name: value"
+	row         bool   // of a table, as "Name: value; Name: value"
+	nobody      uint64 // denied clauses that say of people alone that they don't
 	clauses     int
 }
 
 var (
 	conditionals = wordSet("if where when whenever unless until should once before whether provided while")
 	contrasts    = wordSet("but however although though whereas because who which")
+	relative     = wordSet("who which whose whom that")
 	auxiliaries  = wordSet("is are was were be been being has have had does do did am")
 	modals       = wordSet("must shall should may might can could will would cannot can't")
 	pronouns     = wordSet("this it that these those they such here both neither")
@@ -104,6 +106,8 @@ func readNegation(s *stance, words []word) {
 		case strings.HasSuffix(w.text, "n't") && w.text != "can't":
 			if strings.HasPrefix(w.text, "must") || strings.HasPrefix(w.text, "should") || w.text == "won't" {
 				s.prohibited |= bit
+			} else if w.text == "don't" && orders(words, i) {
+				s.prohibited |= bit
 			} else {
 				s.denied |= bit
 			}
@@ -120,6 +124,8 @@ func readNegation(s *stance, words []word) {
 			switch {
 			case next == "yet" || now:
 				s.denied |= bit
+			case prev == "do" && orders(words, i-1):
+				s.prohibited |= bit
 			case modals[prev] || ability || next == "permitted" || next == "allowed" || next == "acceptable" || next == "tolerated":
 				s.prohibited |= bit
 			case auxiliaries[prev] || auxiliaries[at(words, i-2)]:
@@ -145,13 +151,23 @@ func readNegation(s *stance, words []word) {
 			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
 			case clauseHasModal(words, w.clause):
 				s.prohibited |= bit
+			case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && startsWithVerb(words, w.clause-1) && !clauseHasVerb(words, w.clause):
+				s.prohibited |= bit // "use the query builder, no secrets in the repository"
 			default:
 				s.denied |= bit
+				if next == "one" {
+					s.nobody |= bit
+				}
 			}
+		case w.text == "nobody" && describes(words, i):
+			// "Accounts nobody used are disabled" says that they are.
 		case w.text == "nobody" && !auxiliaries[next] && clauseHas(words, w.clause, "own", "same", "alone", "else", "must", "may", "shall"):
 			s.prohibited |= bit // "nobody approves their own request"
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
 			s.denied |= bit
+			if w.text == "none" || w.text == "nobody" {
+				s.nobody |= bit
+			}
 		case w.text == "without":
 			before := uint64(0)
 			if w.clause > 0 {
@@ -220,6 +236,55 @@ func readNegation(s *stance, words []word) {
 	}
 }
 
+// orders tells whether the word at i begins an order: "don't share passwords" is a rule.
+// "Don't have any" leaves out who doesn't.
+func orders(words []word, i int) bool {
+	for i > 0 && words[i-1].clause == words[i].clause && (words[i-1].text == "and" || words[i-1].text == "or" || words[i-1].text == "please" || words[i-1].text == "so") {
+		i--
+	}
+	if i > 0 && words[i-1].clause == words[i].clause {
+		return false
+	}
+	for _, w := range words[i:] {
+		if w.clause == words[i].clause && (w.text == "have" || w.text == "yet" || w.text == "currently" || w.text == "any") {
+			return false
+		}
+	}
+	return true
+}
+
+// describes: the "nobody" at i only describes the noun before it, and the clause goes on
+// with a verb of that noun.
+func describes(words []word, i int) bool {
+	if i == 0 || words[i-1].clause != words[i].clause || len(words[i-1].text) < 3 || stopWords[words[i-1].text] || auxiliaries[words[i-1].text] || isVerb(words[i-1]) && i == 1 {
+		return false
+	}
+	for k := i + 2; k < len(words) && words[k].clause == words[i].clause; k++ {
+		if auxiliaries[words[k].text] || modals[words[k].text] {
+			return true
+		}
+	}
+	return false
+}
+
+func startsWithVerb(words []word, clause uint8) bool {
+	for _, w := range words {
+		if w.clause == clause {
+			return verbs[w.text]
+		}
+	}
+	return false
+}
+
+func clauseHasVerb(words []word, clause uint8) bool {
+	for _, w := range words {
+		if w.clause == clause && (auxiliaries[w.text] || modals[w.text]) {
+			return true
+		}
+	}
+	return false
+}
+
 // relate lets a relative clause share the denial of what it describes: "there is no
 // server to which logs are sent".
 func relate(s *stance, words []word) {
@@ -258,12 +323,13 @@ func spreadDenial(s *stance, text string, words []word) (label bool) {
 	}
 	for c := 1; c < s.clauses; c++ {
 		gap := text[words[parts[c].from-1].end:words[parts[c].from].start]
-		if s.denied&(1<<(c-1)) != 0 && s.denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && bare(c) {
+		// What follows a relative clause goes on with the sentence around it.
+		if s.denied&(1<<(c-1)) != 0 && s.denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && bare(c) && !relative[words[parts[c-1].from].text] {
 			s.denied |= 1 << c
 		}
 	}
 	for c := s.clauses - 2; c >= 0; c-- {
-		if s.denied&(1<<(c+1)) == 0 || s.denied&(1<<c) != 0 {
+		if s.denied&(1<<(c+1)) == 0 || s.denied&(1<<c) != 0 || relative[words[parts[c+1].from].text] {
 			continue
 		}
 		gap := strings.TrimSpace(text[words[parts[c+1].from-1].end:words[parts[c+1].from].start])
@@ -271,6 +337,7 @@ func spreadDenial(s *stance, text string, words []word) (label bool) {
 		switch {
 		case gap == ":" && c == 0 && len(own) <= 8 && !hasAuxiliary(own):
 			s.denied |= 1
+			s.nobody |= s.nobody >> 1 & 1
 			label = true
 		case gap == "," && (bare(c) || enumerates(words[parts[c+1].from:parts[c+1].to]) && !hasAuxiliary(own)):
 			s.denied |= 1 << c

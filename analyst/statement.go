@@ -98,7 +98,10 @@ type demand struct {
 	paper  bool      // nothing is to be done but written
 	vector []float32 // what it means; nil without an embedder
 	titled []float32 // the same with the control's title
-	only   bool      // the statement itself is about exceptions or limits
+	known  []uint64  // of a control as a whole: all concepts of its texts
+	// excused: it asks what is done about exceptions from a rule.
+	excused bool
+	only    bool // the statement itself is about exceptions or limits
 }
 
 // asked is a concept that a statement asks for.
@@ -136,7 +139,9 @@ func newDemand(text, title string) demand {
 	d.times, d.years = quantities(text, words)
 	for _, w := range words {
 		switch w.text {
-		case "only", "except", "exception", "exceptions", "unless", "exclusion", "exclusions", "exempt", "limited":
+		case "exception", "exceptions", "exemption", "exemptions", "waiver", "waivers", "deviation", "deviations":
+			d.only, d.excused = true, true
+		case "only", "except", "unless", "exclusion", "exclusions", "exempt", "limited":
 			d.only = true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -29,57 +30,109 @@ func listedAhead(p Passage) string {
 // subject is what is said of a control as a whole: the best sentence that denies it,
 // and the best that announces it.
 func (s *Session) subject(ctx context.Context, c api.Control) (no, plan *reading, err error) {
-	d := newDemand(c.Title+".", c.Title)
-	if err := s.embedDemand(ctx, &d, c.Title+": "+c.Description); err != nil {
+	d := newSubject(c)
+	if err := s.embedDemand(ctx, &d, subjectQuestion(c)); err != nil {
 		return nil, nil, err
 	}
-	candidates, err := s.find(ctx, c.Title+". "+c.Description)
+	candidates, err := s.find(ctx, subjectQuestion(c))
 	if err != nil {
 		return nil, nil, err
 	}
-	for k := range candidates {
-		p := &candidates[k]
-		for i := range p.sentences {
-			cur := &p.sentences[i]
-			if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo {
-				continue
+	for _, h := range candidates {
+		deny, ahead := s.subjectIn(d, h.candidate)
+		no, plan = better(no, deny), better(plan, ahead)
+	}
+	return no, plan, nil
+}
+
+// better is the reading that says more; the first where both say as much.
+func better(a, b *reading) *reading {
+	if a == nil || b != nil && b.cover > a.cover {
+		return b
+	}
+	return a
+}
+
+// subjectIn is the best sentence of a passage that denies the control as a whole, and the
+// best that announces it.
+func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
+	for i := range p.sentences {
+		cur := &p.sentences[i]
+		if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo {
+			continue
+		}
+		window := []*sentence{cur}
+		if lead := p.leadOf(cur); lead != cur {
+			window = append(window, lead)
+		}
+		if i > 0 && !cur.row && !cur.item && !p.sentences[i-1].item && (cur.pronoun || cur.answersNo || p.sentences[i-1].question || p.sentences[i-1].fragment) {
+			window = append(window, &p.sentences[i-1])
+		}
+		share := d.topicBy(window, true)
+		if share < subjectShare {
+			continue
+		}
+		m := d.against([]*sentence{cur}, p.beside(i), p.around)
+		r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*s.meaning(d, p, i)), quote: p.quote(i, i)}
+		_, negated := negates(d, p, i, m)
+		ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
+		switch {
+		case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.strays(cur):
+			r.verdict, r.reason = denied, "The evidence says of the control as a whole that it is not done: "+quoteWords(r.quote)+"."
+			if no == nil || r.cover > no.cover {
+				no = &r
 			}
-			window := []*sentence{cur}
-			if lead := p.leadOf(cur); lead != cur {
-				window = append(window, lead)
-			}
-			if i > 0 && !cur.row && !cur.item && !p.sentences[i-1].item && (cur.pronoun || cur.answersNo || p.sentences[i-1].question || p.sentences[i-1].fragment) {
-				window = append(window, &p.sentences[i-1])
-			}
-			share := d.topicIn(window)
-			if share < subjectShare {
-				continue
-			}
-			m := d.against([]*sentence{cur}, p.beside(i), p.around)
-			r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*s.meaning(d, p, i)), quote: p.quote(i, i)}
-			_, negated := negates(d, p, i, m)
-			ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
-			switch {
-			case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]):
-				r.verdict, r.reason = denied, "The evidence says of the control as a whole that it is not done: "+quoteWords(r.quote)+"."
-				if no == nil || r.cover > no.cover {
-					no = &r
-				}
-			case ahead != "":
-				r.verdict, r.reason = plannedOnly, "The control as a whole is announced, not done: "+quoteWords(r.quote)+"."
-				if plan == nil || r.cover > plan.cover {
-					plan = &r
-				}
+		case ahead != "":
+			r.verdict, r.reason = plannedOnly, "The control as a whole is announced, not done: "+quoteWords(r.quote)+"."
+			if plan == nil || r.cover > plan.cover {
+				plan = &r
 			}
 		}
 	}
-	return no, plan, nil
+	return no, plan
 }
 
 // ofSomethingElse: "no test found holes" denies the holes, "no test was done" the test.
 func ofSomethingElse(text string) bool {
 	words := split(text)
 	return at(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words)
+}
+
+// strays: a sentence names more things that the control doesn't speak of than things that it
+// does. What it denies is one of those, or something narrower.
+func (d demand) strays(cur *sentence) bool {
+	own, other := 0, 0
+	for _, t := range cur.terms {
+		switch {
+		case t.credit < 1 || emptyWords()[t.id] || documentNouns()[t.id]:
+		case d.knows(t.id):
+			own++
+		default:
+			other++
+		}
+	}
+	return other > own
+}
+
+// knows tells whether a concept is one of the control's own.
+func (d demand) knows(id uint64) bool {
+	if _, ok := slices.BinarySearch(d.known, id); ok {
+		return true
+	}
+	return slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id || slices.Contains(a.parts, id) })
+}
+
+// newSubject is a control as a whole.
+func newSubject(c api.Control) demand {
+	d := newDemand(c.Title+".", c.Title)
+	for _, text := range append(Statements(c), c.Description) {
+		for _, t := range termsOf(split(text), stance{}) {
+			d.known = append(d.known, t.id)
+		}
+	}
+	slices.Sort(d.known)
+	d.known = slices.Compact(d.known)
+	return d
 }
 
 // ahead is why a sentence that says nothing of the future stands for it all the same:

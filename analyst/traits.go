@@ -77,7 +77,7 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 	var yes, no []api.Evidence
 	documents := make(map[string]bool)
 	for i := range candidates {
-		c := &candidates[i]
+		c := candidates[i].candidate
 		for k := range c.sentences {
 			cur := &c.sentences[k]
 			text := c.text[cur.start:cur.end]
@@ -89,7 +89,7 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 				continue // "laws and standards (e.g. PCI DSS)" says nothing of the organization
 			}
 			clause := clauseAt(text, m[0])
-			ev := reading{verdict: covered, cover: c.Score, from: c, at: k, quote: c.quote(k, k)}.evidence(traitPhrase(name))
+			ev := reading{verdict: covered, cover: candidates[i].score, from: c, at: k, quote: c.quote(k, k)}.evidence(traitPhrase(name))
 			switch {
 			case cur.denied&clause != 0:
 				if absence.MatchString(text) && denialOfTrait(text, m) {

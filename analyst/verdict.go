@@ -53,7 +53,8 @@ type reading struct {
 }
 
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
-func (s *Session) readPassage(d demand, c *candidate) []reading {
+func (s *Session) readPassage(d demand, h hit) []reading {
+	c := h.candidate
 	best := make(map[string]reading)
 	topic := -1.0
 	for i := range c.sentences {
@@ -74,6 +75,9 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 				m, from = two, i-1
 			}
 		}
+		if m.own < minOwn*0.6 {
+			continue
+		}
 		m.sense = s.meaning(d, c, i)
 		m.outright = cur.denied != 0 && d.outright(cur)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
@@ -86,7 +90,7 @@ func (s *Session) readPassage(d demand, c *candidate) []reading {
 			topic = d.topicOf(c)
 		}
 		m.topic = topic
-		r, ok := s.judgeWindow(d, c, from, i, m)
+		r, ok := s.judgeWindow(d, h, from, i, m)
 		if !ok {
 			continue
 		}
@@ -127,12 +131,13 @@ func (c *candidate) beside(i int) []*sentence {
 func inList(c *candidate, i int) bool { return c.sentences[i].lead >= 0 }
 
 // judgeWindow turns a match into a verdict, worst news first.
-func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (reading, bool) {
+func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, bool) {
+	c := h.candidate
 	cur := &c.sentences[i]
 	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
 	r.cover = s.worth(m)
 	if r.cover >= saysPart && c.english {
-		r.cover = min(1, r.cover+meaning*min(1, max(0, (c.Score-0.5)*2)))
+		r.cover = min(1, r.cover+meaning*min(1, max(0, (h.score-0.5)*2)))
 	}
 	r.quote = c.quote(from, i)
 	relevant := m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
@@ -176,6 +181,9 @@ func (s *Session) judgeWindow(d demand, c *candidate, from, i int, m match) (rea
 	}
 	if m.headless && m.sense < sameThing && r.cover < saysIt {
 		return r, false // about something else
+	}
+	if d.excused && !excuses(cur, c.leadOf(cur)) {
+		return r, false // the rule says nothing of exceptions from it
 	}
 	if why := s.unsaid(d, cur, m, r.cover); why != "" {
 		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == ""
@@ -237,7 +245,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 		return "It explains a term; it doesn't say what is done."
 	case cur.reference:
 		return "It only points to another document."
-	case d.negative() && cur.denied|cur.prohibited == 0 && !saysNo(cur):
+	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && !saysNo(cur):
 		return "The statement rules something out, and the sentence doesn't."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
 		return "The sentence forbids something; it doesn't say that this is done."
@@ -264,6 +272,9 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 // negates tells whether the sentence denies what matched, and with which words.
 func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
+	if cur.nobody != 0 && cur.nobody == cur.denied && d.restricts() {
+		return "", false // "nobody has standing access" denies nothing of a restriction
+	}
 	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
 		return "", true
 	}
@@ -326,9 +337,30 @@ func (c *candidate) takesUp(i int) bool {
 // negative tells whether the statement itself rules something out.
 func (d demand) negative() bool { return d.stance.denied|d.stance.prohibited != 0 }
 
+// restricts tells whether the statement, or its control, is about keeping people from things.
+func (d demand) restricts() bool {
+	id := conceptID("restrict")
+	return d.mentions("restrict") || slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id })
+}
+
 func (d demand) mentions(word string) bool {
 	id := conceptID(word)
 	return slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id })
+}
+
+// excuses: a sentence speaks of what is let off a rule.
+func excuses(of ...*sentence) bool {
+	for _, s := range of {
+		if s.limit != "" {
+			return true
+		}
+		for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
+			if _, ok := lookup(s.terms, conceptID(concept)); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // saysNo: a sentence may rule out without a "not".

@@ -42,8 +42,9 @@ type Service struct {
 	clock    func() time.Time
 	reports  func(context.Context, api.Caller, string) error
 
-	moving moving
-	pages  *store.Memo[any] // of versions' items
+	moving   moving
+	memories memories
+	pages    *store.Memo[any] // of versions' items
 }
 
 // maxPages bounds the pages that are kept; one of 200 items is about a megabyte.
@@ -52,7 +53,7 @@ const maxPages = 32
 // New makes the service.
 func New(o Options) *Service {
 	return &Service{db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, reports: o.WriteReports,
-		moving: moving{of: map[string]*sync.Mutex{}},
+		moving: moving{of: map[string]*sync.Mutex{}}, memories: memories{of: map[string]*memory{}},
 		pages: store.NewMemo[any](o.DB, maxPages, store.SoAVersions, store.SoAItems, store.GapVersions, store.Findings,
 			store.MaturityVersions, store.MaturityScores, store.POAMVersions, store.POAMItems)}
 }
@@ -316,6 +317,7 @@ func match(m api.Match, revision int) error {
 // Delete removes an assessment and all that belongs to it; the audit chain keeps that it was.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.None, error) {
 	defer s.moving.lock(in.AssessmentID)()
+	defer s.Forget(in.AssessmentID)
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		a, err := get(tx, by, in.AssessmentID)
 		if err != nil {

@@ -342,7 +342,7 @@ func (s *Service) lookThrough(ctx context.Context, by api.Caller, a *api.Assessm
 	for _, d := range session.Documents {
 		if d.Status == api.DocumentIngested {
 			kinds[d.Category]++
-			if d.Language != "en" && d.Language != "und" && d.Language != "" {
+			if d.Foreign() {
 				warnings = append(warnings, fmt.Sprintf("%s is written in %q; the built-in rules read English best", d.Filename, d.Language))
 			}
 		}

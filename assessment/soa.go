@@ -54,16 +54,34 @@ func controlsOf(snap *catalog.Snapshot, a *api.Assessment) ([]api.Control, map[s
 }
 
 // draftSoA drafts a line for every control: applicability by scope, status by evidence.
-func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.SoAItem], err error) {
-	session, err := s.evidence.Open(ctx, by, a.ID)
-	if err != nil {
-		return d, err
-	}
-	return s.soaFromEvidence(ctx, by, a, session)
+func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
+	return s.soaBy(ctx, by, a, func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
+		return s.judgeStored(ctx, by, a, snap, controls, use)
+	})
 }
 
-// soaFromEvidence drafts from the evidence of one session.
-func (s *Service) soaFromEvidence(ctx context.Context, by api.Caller, a *api.Assessment, session *evidence.Session) (d draft[api.SoAItem], err error) {
+// soaFromEvidence drafts from the evidence of a session that is not what is stored.
+func (s *Service) soaFromEvidence(ctx context.Context, by api.Caller, a *api.Assessment, session *evidence.Session) (draft[api.SoAItem], error) {
+	return s.soaBy(ctx, by, a, func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
+		all, err := snap.Controls(catalog.ControlFilter{})
+		if err != nil {
+			return err
+		}
+		asked, err := Ask(ctx, session.Embedder(), all, controls)
+		if err != nil {
+			return err
+		}
+		j, err := asked.Over(ctx, session, s.today())
+		if err != nil {
+			return err
+		}
+		return use(j, session.Documents)
+	})
+}
+
+// soaBy drafts from the judgements that judge lets use have.
+func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
+	judge func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error) (d draft[api.SoAItem], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -80,10 +98,14 @@ func (s *Service) soaFromEvidence(ctx context.Context, by api.Caller, a *api.Ass
 		return d, err
 	}
 	d.method = analyst.Rules
-	if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(session.Documents)), &scope); err != nil {
-		return d, err
-	}
-	if d.items, err = s.judgeAll(ctx, session, controls, codes, traits); err != nil {
+	err = judge(snap, controls, func(j *Judging, documents map[string]api.Document) (err error) {
+		if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
+			return err
+		}
+		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits)
+		return err
+	})
+	if err != nil {
 		return d, err
 	}
 	return d, s.keepEdits(ctx, by, a, &d)
@@ -134,11 +156,13 @@ func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, sco
 	return out, err
 }
 
-// judgeAll judges every control against the evidence there is in a session.
-func (s *Service) judgeAll(ctx context.Context, session *evidence.Session, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, error) {
-	judge := Judging(session, s.today())
-	owners := map[string]string{}
-	for _, d := range session.Documents {
+// judgeAll judges every control, with what is known of it beside the evidence.
+func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[string]api.Document, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, error) {
+	owners, foreign := map[string]string{}, 0
+	for _, d := range documents {
+		if d.Foreign() {
+			foreign++
+		}
 		if d.Owner != "" {
 			owners[d.ID] = d.Owner
 		}
@@ -146,11 +170,11 @@ func (s *Service) judgeAll(ctx context.Context, session *evidence.Session, contr
 	items := make([]api.SoAItem, len(controls))
 	err := eachControl(ctx, controls, func(ctx context.Context, n int) error {
 		c := controls[n]
-		in := analyst.Inclusion{Owners: owners}
+		in := analyst.Inclusion{Owners: owners, Documents: len(documents), Foreign: foreign}
 		in.Applicability, in.Rationale = analyst.Applicability(c, traits)
-		verdict, err := judge.Judge(ctx, c)
+		verdict, err := judge.Judge(ctx, c.Code)
 		if err != nil {
-			return fmt.Errorf("judging %s: %w", c.Code, err)
+			return err
 		}
 		items[n] = analyst.SoA(c, codes[c.Code], verdict, in)
 		return nil
@@ -295,9 +319,19 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		if b.ImplementationStatus != nil {
 			i.Reason = "Set by " + by.Actor.Name + "."
 		}
-		if b.Applicability != nil && b.ImplementationStatus == nil && !i.Applicability.In() {
+		switch out := !i.Applicability.In() && i.Applicability != api.Undecided; {
+		case out && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
+			return nil, api.Invalid("implementation_status", "%s can't be %s and %s; what does not apply is not assessed", i.ControlCode, plain(i.Applicability), plain(*b.ImplementationStatus))
+		case b.Applicability == nil || b.ImplementationStatus != nil:
+		case !i.Applicability.In():
 			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
 			f.note("implementation_status", true)
+		case i.ImplementationStatus == api.NotAssessed:
+			// It applies again, so the next draft judges it again.
+			i.Reason = "Not assessed yet: it was left out when the evidence was judged. Draft the Statement of Applicability again."
+			if slices.Contains(i.EditedFields, "implementation_status") {
+				f = append(f, handedBack+"implementation_status")
+			}
 		}
 		if err := f.handBack(&i.Item, b.Reset); err != nil {
 			return nil, err
@@ -316,6 +350,9 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		return f, nil
 	})
 }
+
+// plain writes a value for people.
+func plain[T ~string](v T) string { return strings.ReplaceAll(string(v), "_", " ") }
 
 // fields are the names of those a change set.
 type fields []string
@@ -401,6 +438,12 @@ var rules = []struct {
 	{"inclusion-justified", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.In() && len(i.InclusionReasons) == 0 {
 			return "no reason says why the control is included"
+		}
+		return ""
+	}},
+	{"applicable-assessed", "warning", func(i *api.SoAItem) string {
+		if i.Applicability.In() && i.ImplementationStatus == api.NotAssessed {
+			return "it applies, but was not assessed; draft again to have the evidence judged"
 		}
 		return ""
 	}},

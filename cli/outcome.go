@@ -74,6 +74,7 @@ func (o *outcome) page(a *app) func(*print.Page) {
 		p.Title("%s: %s (%d %%)", o.Assessment.Name, plain(o.Assessment.State), o.Assessment.Progress)
 		p.Fields(o.fields()...)
 		o.unread(p)
+		o.unsure(p)
 		o.worst(p)
 		if o.Summary.IsStarter {
 			p.Blank()
@@ -139,6 +140,31 @@ func (o *outcome) unread(p *print.Page) {
 	p.Title("Not read")
 	for _, l := range lines {
 		p.Item(0, "%s", l)
+	}
+}
+
+// unsure says where the evidence is such that the figures above say little.
+func (o *outcome) unsure(p *print.Page) {
+	var names []string
+	read := 0
+	for _, d := range o.Documents {
+		if d.Status != api.DocumentIngested {
+			continue
+		}
+		read++
+		if d.Foreign() {
+			names = append(names, fmt.Sprintf("%s (%s)", d.Filename, d.Language))
+		}
+	}
+	switch {
+	case !o.Assessment.State.Reached(api.StateSoADrafted):
+	case read == 0:
+		p.Title("To know")
+		p.Item(0, "No document was read, so every control is not evidenced. That says nothing of what is done.")
+	case len(names) > 0:
+		p.Title("To know")
+		p.Item(0, "%d of %s in another language than English, which the rules can't read: a person should. What only these say counts as not evidenced: %s.",
+			len(names), count(read, "document is", "documents are"), joinSome(names, 5))
 	}
 }
 

@@ -94,22 +94,28 @@ func (s *Service) fill(ctx context.Context, org, assessment, place string, o sea
 
 // unpacked gives the passages of a document with their vectors of a table.
 func unpacked(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
+	_, all, err := passagesWith(tx, d, table)
+	return all, err
+}
+
+// passagesWith gives the passages of a document as they are stored, and as they are searched.
+func passagesWith(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
 	vectors := map[string][]float32{}
 	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.ID)) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		vectors[v.ChunkID] = v.Values
 	}
 	chunks, err := passagesOf(tx, d)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := make([]search.Passage, len(chunks))
 	for i, c := range chunks {
 		all[i] = passage(c, d.Document, vectors[c.ID])
 	}
-	return all, nil
+	return chunks, all, nil
 }
 
 func passage(c api.Chunk, d api.Document, vector []float32) search.Passage {

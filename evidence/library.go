@@ -93,12 +93,13 @@ func (l *Library) Documents() []api.Document { return l.documents }
 // Session searches the library as if a document weren't in it; "": all of them.
 func (l *Library) Session(without string) (*Session, error) {
 	x := &Session{embedder: l.embedder, ground: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
-		chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
+		chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}, passages: map[string][]search.Passage{}}
 	var kept []search.Passage
 	for _, p := range l.passages {
 		if p.DocumentID != without {
 			kept = append(kept, p)
 			x.chunks[p.ID] = l.chunks[p.ID]
+			x.passages[p.DocumentID] = append(x.passages[p.DocumentID], p)
 		}
 	}
 	for _, d := range l.documents {

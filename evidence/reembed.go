@@ -17,7 +17,6 @@ type Reembedding struct {
 	*Session
 	assessment, embedder string
 	vectors              []store.Vector
-	passages             map[string][]search.Passage // by document
 }
 
 // embedAtOnce is how many passages are embedded between two looks at whether to go on.
@@ -35,9 +34,10 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 		return nil, err
 	}
 	if old.embedder.Name() == embedder.Name() {
-		return &Reembedding{Session: old, assessment: assessment, embedder: embedder.Name()}, nil
+		old.passages, err = s.storedPassages(ctx, by, assessment)
+		return &Reembedding{Session: old, assessment: assessment, embedder: embedder.Name()}, err
 	}
-	out := &Reembedding{assessment: assessment, embedder: embedder.Name(), passages: map[string][]search.Passage{}, Session: &Session{Documents: old.Documents, embedder: embedder,
+	out := &Reembedding{assessment: assessment, embedder: embedder.Name(), Session: &Session{Documents: old.Documents, embedder: embedder, passages: map[string][]search.Passage{},
 		ground: embedder.Background(), index: search.New(search.Options{Weight: embedder.Weight, Embed: embedder.Parts}), chunks: old.chunks}}
 	ids := slices.Sorted(maps.Keys(old.chunks))
 	passages := make([]search.Passage, 0, len(ids))
@@ -65,6 +65,22 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 		}
 	}
 	return out, out.index.Put(passages...)
+}
+
+// storedPassages are an assessment's passages by document, with the vectors they have.
+func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment string) (map[string][]search.Passage, error) {
+	out := map[string][]search.Passage{}
+	return out, s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			if out[d.ID], err = unpacked(tx, &d, store.Vectors); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // KeepReembedding writes the vectors in the transaction that moves the assessment to the

@@ -13,10 +13,12 @@ import (
 // passages and documents are in memory. It is safe for concurrent use.
 type Session struct {
 	Documents map[string]api.Document
-	embedder  embed.Embedder
+	embedder  *embed.Model
 	ground    embed.Background
 	index     *search.Index
 	chunks    map[string]api.Chunk
+	// passages are by document, where they aren't those that are stored; see Stand.
+	passages map[string][]search.Passage
 }
 
 // Open starts a session on an assessment.

@@ -60,6 +60,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if r.model, err = evidence.Train(ctx, src); err != nil {
 		return nil, err
 	}
+	if r.asked, err = assessment.Ask(ctx, r.model, r.all, r.all); err != nil {
+		return nil, err
+	}
 	out := &Report{Rules: analyst.Rules, Embedder: r.model.Name(), Today: o.Today}
 	for i := range sets {
 		done, err := r.measure(ctx, &sets[i])
@@ -79,8 +82,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // runner has what every set is judged with.
 type runner struct {
 	Options
+	all      []api.Control
 	controls map[string]api.Control
 	model    *embed.Model
+	asked    *assessment.Asked
 }
 
 func newRunner(o Options) (*runner, *catalog.Source, error) {
@@ -96,7 +101,7 @@ func newRunner(o Options) (*runner, *catalog.Source, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &runner{Options: o, controls: map[string]api.Control{}}
+	r := &runner{Options: o, all: all, controls: map[string]api.Control{}}
 	for _, c := range all {
 		r.controls[c.Code] = c
 	}
@@ -146,7 +151,11 @@ func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library,
 	for i, l := range set.Labels {
 		controls[i] = r.controls[l.Control]
 	}
-	return assessment.Judging(session, r.Today).JudgeAll(ctx, controls, runtime.GOMAXPROCS(0))
+	judging, err := r.asked.Over(ctx, session, r.Today)
+	if err != nil {
+		return nil, err
+	}
+	return judging.JudgeAll(ctx, controls, runtime.GOMAXPROCS(0))
 }
 
 // measurePassages judges each passage as the only document there is.
@@ -162,7 +171,11 @@ func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*Pass
 		if err != nil {
 			return nil, err
 		}
-		j, err := assessment.Judging(session, r.Today).Judge(ctx, r.controls[p.Control])
+		judging, err := r.asked.Over(ctx, session, r.Today)
+		if err != nil {
+			return nil, err
+		}
+		j, err := judging.Judge(ctx, p.Control)
 		if err != nil {
 			return nil, err
 		}

@@ -10,11 +10,11 @@ import (
 )
 
 // floors are a little below what the rules reach (docs/quality.md). They go up, never down.
-var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.40, precision: 0.96, recall: 0.71, heldOut: 0.26, detected: 0.74}
+var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.41, precision: 0.97, recall: 0.71, heldOut: 0.29, detected: 0.75}
 
 const (
 	mostDisturbed = 0.02 // controls that change though their documents are all there
-	mostCounted   = 0.05 // of passages that deny, announce or leave blanks
+	mostCounted   = 0.03 // of passages that deny, announce or leave blanks
 )
 
 // TestJudgementFloors measures the rules on the judged companies.

@@ -38,6 +38,12 @@ type Document struct {
 	existed bool
 }
 
+// Foreign tells whether a document is known to be in another language than English, the one
+// that rules read.
+func (d *Document) Foreign() bool {
+	return d.Status == DocumentIngested && d.Language != "" && d.Language != "und" && d.Language != "en"
+}
+
 // DocumentProgress is a document's status with its stage.
 type DocumentProgress struct {
 	DocumentID string        `json:"document_id"`

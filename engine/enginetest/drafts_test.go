@@ -46,21 +46,7 @@ func (b *bench) assess(t testing.TB, framework string, evidence fs.FS, to api.St
 	if evidence == nil {
 		evidence = fstest.MapFS{}
 	}
-	err = fs.WalkDir(evidence, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		f, err := evidence.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		_, err = b.Evidence.Upload(ctx, b.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: path, Content: f}})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.uploadAll(t, a.ID, evidence)
 	for a.State != to {
 		next, _ := a.State.Next()
 		move := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
@@ -73,6 +59,27 @@ func (b *bench) assess(t testing.TB, framework string, evidence fs.FS, to api.St
 		}
 	}
 	return a
+}
+
+// uploadAll gives an assessment the documents of a folder.
+func (b *bench) uploadAll(t testing.TB, assessment string, evidence fs.FS) {
+	t.Helper()
+	ctx := t.Context()
+	err := fs.WalkDir(evidence, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := evidence.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = b.Evidence.Upload(ctx, b.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, File: api.UploadFile{Filename: path, Content: f}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (b *bench) soaItems(t testing.TB, assessment string) []api.SoAItem {

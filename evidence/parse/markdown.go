@@ -232,11 +232,38 @@ func (m *mdReader) inline(n ast.Node) string {
 		case *ast.AutoLink:
 			sb.Write(n.Label(m.src))
 		case *ast.RawHTML:
-			if tag := string(n.Segments.Value(m.src)); strings.HasPrefix(strings.ToLower(tag), "<br") {
+			switch tag := string(n.Segments.Value(m.src)); {
+			case strings.HasPrefix(strings.ToLower(tag), "<br"):
 				sb.WriteByte(' ')
+			case isBlank(tag):
+				sb.WriteString(tag)
 			}
 		}
 		return ast.WalkContinue, nil
 	})
 	return unescape(sb.String())
 }
+
+// isBlank tells a blank that somebody is to fill in, "<name of the company>", from a tag:
+// no element of HTML is called so.
+func isBlank(tag string) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
+	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {
+		return false
+	}
+	first, _, _ := strings.Cut(name, " ")
+	return !htmlElements[strings.ToLower(first)]
+}
+
+// htmlElements are those that texts are written with.
+var htmlElements = func() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(`a abbr acronym address article aside audio b base bdi bdo big blockquote body br button canvas caption center cite
+		code col colgroup data dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame h1 h2 h3 h4 h5 h6 head
+		header hr html i iframe img input ins kbd label legend li link main map mark menu meta nav nobr noscript object ol option p param path picture pre q
+		s samp script section select small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time tr tt
+		u ul var video wbr`) {
+		m[name] = true
+	}
+	return m
+}()

@@ -1,0 +1,112 @@
+package assessment
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/engine/api"
+)
+
+// memories are what drafts read of the evidence of the last few assessments, so that the
+// next draft of one reads what changed. All of it can be made again, and gives the same.
+type memories struct {
+	mu     sync.Mutex
+	of     map[string]*memory // by assessment
+	recent []string           // the one used last at the end
+}
+
+type memory struct {
+	mu      sync.Mutex
+	key     string
+	judging *Judging // nil: nothing is remembered
+}
+
+const (
+	maxMemories = 2
+	// maxRemembered bounds what one memory holds, in passages; more are read anew each time.
+	maxRemembered = 20_000
+)
+
+// hold is the memory of an assessment, locked; a full house forgets the one not used longest.
+func (m *memories) hold(assessment string) *memory {
+	m.mu.Lock()
+	one := m.of[assessment]
+	if one == nil {
+		one = &memory{}
+		m.of[assessment] = one
+	}
+	kept := m.recent[:0]
+	for _, id := range m.recent {
+		if id != assessment {
+			kept = append(kept, id)
+		}
+	}
+	if m.recent = append(kept, assessment); len(m.recent) > maxMemories {
+		delete(m.of, m.recent[0])
+		m.recent = m.recent[1:]
+	}
+	m.mu.Unlock()
+	one.mu.Lock()
+	return one
+}
+
+func (m *memories) drop(assessment string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, assessment)
+}
+
+// Forget has the next draft of an assessment read all of its evidence anew. It changes
+// nothing but the time that takes.
+func (s *Service) Forget(assessment string) { s.memories.drop(assessment) }
+
+// judgeStored judges controls of an assessment by the evidence that is stored for it, and
+// reads what it has not read before. It also tells which documents there are.
+func (s *Service) judgeStored(ctx context.Context, by api.Caller, a *api.Assessment, snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
+	m := s.memories.hold(a.ID)
+	defer m.mu.Unlock()
+	embedder, err := s.evidence.Embedder(ctx, by, a.ID)
+	if err != nil {
+		return err
+	}
+	codes := make([]string, len(controls))
+	for i, c := range controls {
+		codes[i] = c.ID + " " + c.Code
+	}
+	key, err := hashJSON([]any{a.OrganizationID, snap.Version().ID, a.CustomRevision, embedder.Name(), s.today(), codes})
+	if err != nil {
+		return err
+	}
+	j := m.judging
+	m.judging = nil // whatever fails below leaves nothing half read
+	if j == nil || m.key != key || j.standing.Gone() > max(1000, j.standing.Len()) {
+		all, err := snap.Controls(catalog.ControlFilter{})
+		if err != nil {
+			return err
+		}
+		asked, err := Ask(ctx, embedder, all, controls)
+		if err != nil {
+			return err
+		}
+		if j, err = asked.judge(s.today()); err != nil {
+			return err
+		}
+	}
+	if err := s.evidence.Refresh(ctx, by, a.ID, j.standing); err != nil {
+		return err
+	}
+	if err := j.Begin(ctx, runtime.GOMAXPROCS(0)); err != nil {
+		return err
+	}
+	if err := use(j, j.standing.Documents()); err != nil {
+		return err
+	}
+	if j.standing.Len() <= maxRemembered {
+		j.Rest()
+		m.key, m.judging = strings.Clone(key), j
+	}
+	return nil
+}
