@@ -37,7 +37,7 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), MailServer: mailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), MailServer: MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	for _, c := range change {
 		c(&o)
 	}
@@ -62,7 +62,8 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 // post is a mail server for all tests of a process: it takes every mail, and nobody reads them.
 var post = sync.OnceValues(func() (*smtptest.Server, error) { return smtptest.Start(smtptest.Options{NoTLS: true}) })
 
-func mailServer(t testing.TB) *mail.Server {
+// MailServer is that server, as an engine is given it.
+func MailServer(t testing.TB) *mail.Server {
 	t.Helper()
 	s, err := post()
 	if err != nil {

@@ -33,7 +33,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
-		Box: seal.Fixed(seal.Key{}), MailServer: enginetest.Nowhere, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+		Box: seal.Fixed(seal.Key{}), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}
