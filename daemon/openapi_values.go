@@ -159,7 +159,7 @@ var exampleFields = map[string]any{
 	"poam_code": "POAM-001", "weakness": "A second factor is asked for on the mail service only.", "corrective_action": "Ask for a second factor in the shop's administration.",
 	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator", "dependencies": []string{}, "acceptance_criteria": []string{"Signing in without a second factor fails."},
 	"expected_evidence": []string{"Settings of the sign-in service"}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
-	"expired_acceptances": []string{}, "also_closes": []string{}, "beyond_180_days": []string{}, "not_met": []string{"3.1.3"}, "blocking": []string{}, "CMMCEligibility.score": 0.991, "CMMCEligibility.points": 109,
+	"expired_acceptances": []string{}, "also_closes": []string{}, "beyond_180_days": []string{}, "not_met": []string{"3.1.3"}, "CMMCEligibility.not_assessed": []string{}, "blocking": []string{}, "CMMCEligibility.score": 0.991, "CMMCEligibility.points": 109,
 	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.why": []string{"evidence"},
 	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "reset": []string{"note"},
 	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
