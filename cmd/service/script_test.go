@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,9 +25,16 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		cache = t.TempDir()
 	}
+	files, err := filepath.Glob("../../testscripts/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no scripts: %v", err)
+	}
+	if testing.Short() {
+		files = slices.DeleteFunc(files, func(path string) bool { return !atOnce(t, path) })
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:  "../../testscripts",
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"edit-sheet": editSheet, "desk": issueDesks(), "collector": collectorOfScript(t), "mail-server": mailServerOfScript, "mails": mailsOfScript},
+		Files: files,
+		Cmds:  map[string]func(ts *testscript.TestScript, neg bool, args []string){"edit-sheet": editSheet, "desk": issueDesks(), "collector": collectorOfScript(t), "mail-server": mailServerOfScript, "mails": mailsOfScript},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HARBOR", evidence)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
@@ -36,3 +45,15 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// atOnce is whether more than one process works at a time in a script.
+func atOnce(t *testing.T, path string) bool {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return background.Match(b)
+}
+
+var background = regexp.MustCompile(`(?m)^!? ?exec .*&[a-z0-9]*&?$`)
