@@ -93,6 +93,9 @@ func (b *bench) soaItems(t testing.TB, assessment string) []api.SoAItem {
 
 // The same evidence gives the same drafts, whichever document is read first.
 func TestSameEvidenceSameDrafts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	var first []string
 	for range 2 {
 		b := newBench(t)

@@ -13,6 +13,9 @@ import (
 // A draft that reads only what documents changed is the draft that reads all of them anew,
 // to the byte, whatever came, was replaced and went in between.
 func TestDraftAfterChangesIsTheWholeDraft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	b := newBench(t)
 	ctx := t.Context()
 	a := b.assess(t, "iso-27001-2022", policies(t, 6, 1), api.StateFrameworkSelected)

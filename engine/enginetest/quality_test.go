@@ -13,6 +13,9 @@ var keyRow = regexp.MustCompile(`(?m)^\| (A\.\d\.\d+) \|.*\| (evidenced|weak|pla
 
 // The drafts agree with what the makers of the example say its evidence is worth.
 func TestHarborAgainstItsKey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
 	readme, err := os.ReadFile("../../examples/harbor/README.md")

@@ -12,6 +12,9 @@ import (
 // Published mapping documents, as PDFs, are laid over the catalog through the reader of
 // documents; an assessment goes on with the catalog it began with.
 func TestPublishedMappings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	workbook, err := os.ReadFile(sharedtest.Path(t, "scf", "scf-2026.1.1-like.xlsx"))
 	if err != nil {
 		t.Fatal(err)
