@@ -118,6 +118,9 @@ func hugePNG() []byte {
 }
 
 func TestScannedPDF(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	raw := scannedPDF(t, scan(t, "whatever"))
 	var size int
 	doc, err := readWith(t, eye{func(p []byte) (string, error) { size = len(p); return "The second page was recognised.", nil }}, "a.pdf", raw)
@@ -156,6 +159,9 @@ func TestScannedPDF(t *testing.T) {
 // A scan with a stamp or a page number as its text layer is recognised too, and what is
 // recognised takes the stamp's place where it is clearly more.
 func TestStampedScan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	picture := scan(t, "whatever")
 	page := func(p *fpdf.Fpdf, w, h float64, words string) {
 		p.AddPage()
