@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PACKAGES  ?= ./...
-FUZZTIME  ?= 5s
+FUZZTIME  ?= 3s
 MACHINES  ?= all
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
