@@ -187,7 +187,7 @@ var emptyWords = sync.OnceValue(func() map[uint64]bool {
 			m[termID(concept)] = true
 		}
 	}
-	for _, w := range append([]string{"run", "held", "ever", "never", "none", "nobody", "nothing", "far"}, undoing...) {
+	for _, w := range append([]string{"run", "held", "ever", "never", "none", "nobody", "nothing", "far", "new", "people"}, undoing...) {
 		m[conceptID(w)] = true
 	}
 	return m

@@ -121,7 +121,7 @@ func readPatterns(s *stance, text string, words []word, year int) {
 		s.answersNo = s.answersNo || statusNo.MatchString(text)
 		s.answersYes = statusYes.MatchString(text)
 	}
-	s.question = strings.HasSuffix(text, "?")
+	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?")
 	// "System:" may open an order to a model; in a row it is a column.
 	s.instruction = may&forInstruction != 0 && (instructPattern.MatchString(text) || !s.row && speakerPattern.MatchString(text))
 	s.purpose = may&forPurpose != 0 && purposePattern.MatchString(text)

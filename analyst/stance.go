@@ -31,8 +31,8 @@ type stance struct {
 
 var (
 	conditionals = wordSet("if where when whenever unless until should once before whether provided while")
-	contrasts    = wordSet("but however although though whereas because who which")
-	relative     = wordSet("who which whose whom that")
+	contrasts    = wordSet("but however although though whereas because who which whoever")
+	relative     = wordSet("who which whose whom that whoever")
 	auxiliaries  = wordSet("is are was were be been being has have had does do did am")
 	modals       = wordSet("must shall should may might can could will would cannot can't")
 	pronouns     = wordSet("this it that these those they such here both neither")
@@ -84,8 +84,17 @@ func read(text string, words []word, year int) stance {
 	readModality(&s, words)
 	labels := spreadDenial(&s, text, words)
 	readPatterns(&s, text, words, year)
-	s.fragment = s.fragment || !labels && !hasVerb(words)
+	s.fragment = s.fragment || !labels && !hasVerb(words) && !ended(text, words)
 	return s
+}
+
+const leastEnded = 4 // words
+
+// ended: what closes with a full stop is a sentence, also where its verb is none of the
+// field's ("the CEO answers to the board"). Dots that lead to a page number are none.
+func ended(text string, words []word) bool {
+	text = strings.TrimRight(text, "*_\"'”) ")
+	return len(words) >= leastEnded && (strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")) && !strings.HasSuffix(text, "..")
 }
 
 func at(words []word, i int) string {
@@ -144,7 +153,7 @@ func readNegation(s *stance, words []word) {
 			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
 				s.answersNo = true
 			case next == "longer":
-				if !clauseHas(words, w.clause, "need", "needed", "required", "necessary", "employed", "valid", "used") {
+				if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used") {
 					s.denied |= bit
 				}
 			case comparatives[next]:
@@ -184,7 +193,7 @@ func readNegation(s *stance, words []word) {
 				if s.limit == "" {
 					s.limit = "without " + next // an exception that is allowed
 				}
-			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "approval", "authorization", "authorisation", "permission", "consent") {
+			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") {
 				s.denied |= bit
 			}
 		case lacking[w.text]:
@@ -217,6 +226,7 @@ func readNegation(s *stance, words []word) {
 	}
 	// What is only supposed isn't denied: "where MFA is not possible, …".
 	s.denied &^= s.conditional
+	s.onlyAfter(words)
 	// Two negatives in a clause make a rule: "no change goes live without approval".
 	for c := range s.clauses {
 		n := 0
@@ -234,6 +244,41 @@ func readNegation(s *stance, words []word) {
 			s.prohibited |= 1 << c
 		}
 	}
+}
+
+// onlyAfter makes a rule of a denial that ends with what it waits for: "nobody gets an
+// account before the form is signed", "no data leaves unless it has been encrypted".
+func (s *stance) onlyAfter(words []word) {
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		before := uint64(1) << words[i-1].clause
+		if words[i-1].clause == w.clause || s.denied&before == 0 || clauseHas(words, words[i-1].clause, "yet", "currently") {
+			continue
+		}
+		subject := s.nobody&before != 0 || startsWithNo(words, words[i-1].clause)
+		if subject && (w.text == "before" || w.text == "until" || w.text == "unless" && clauseHasParticiple(words, w.clause)) {
+			s.denied &^= before
+			s.prohibited |= before
+		}
+	}
+}
+
+func startsWithNo(words []word, clause uint8) bool {
+	for _, w := range words {
+		if w.clause == clause {
+			return w.text == "no"
+		}
+	}
+	return false
+}
+
+func clauseHasParticiple(words []word, clause uint8) bool {
+	for _, w := range words {
+		if w.clause == clause && participle(w.text) && w.text != "been" {
+			return true
+		}
+	}
+	return false
 }
 
 // orders tells whether the word at i begins an order: "don't share passwords" is a rule.

@@ -58,15 +58,15 @@ func better(a, b *reading) *reading {
 func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 	for i := range p.sentences {
 		cur := &p.sentences[i]
-		if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo {
+		if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo && !p.listsAhead(cur) {
 			continue
 		}
 		window := []*sentence{cur}
 		if lead := p.leadOf(cur); lead != cur {
 			window = append(window, lead)
 		}
-		if i > 0 && !cur.row && !cur.item && !p.sentences[i-1].item && (cur.pronoun || cur.answersNo || p.sentences[i-1].question || p.sentences[i-1].fragment) {
-			window = append(window, &p.sentences[i-1])
+		if prev := i - 1; prev >= 0 && !cur.row && !cur.item && (!p.sentences[prev].item && (cur.pronoun || cur.answersNo || p.sentences[prev].question) || p.sentences[prev].fragment) {
+			window = append(window, &p.sentences[prev])
 		}
 		share := d.topicBy(window, true)
 		if share < subjectShare {
@@ -77,12 +77,12 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 		_, negated := negates(d, p, i, m)
 		ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
 		switch {
-		case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.strays(cur):
+		case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.strays(window):
 			r.verdict, r.reason = denied, "The evidence says of the control as a whole that it is not done: "+quoteWords(r.quote)+"."
 			if no == nil || r.cover > no.cover {
 				no = &r
 			}
-		case ahead != "":
+		case ahead != "" && !d.strays(window):
 			r.verdict, r.reason = plannedOnly, "The control as a whole is announced, not done: "+quoteWords(r.quote)+"."
 			if plan == nil || r.cover > plan.cover {
 				plan = &r
@@ -98,21 +98,26 @@ func ofSomethingElse(text string) bool {
 	return at(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words)
 }
 
-// strays: a sentence names more things that the control doesn't speak of than things that it
-// does. What it denies is one of those, or something narrower.
-func (d demand) strays(cur *sentence) bool {
+// strays: a window names more things that the control doesn't speak of than things that it
+// does. What it denies or announces is one of those, or something narrower.
+func (d demand) strays(window []*sentence) bool {
 	own, other := 0, 0
-	for _, t := range cur.terms {
-		switch {
-		case t.credit < 1 || emptyWords()[t.id] || documentNouns()[t.id]:
-		case d.knows(t.id):
-			own++
-		default:
-			other++
+	for _, s := range window {
+		for _, t := range s.terms {
+			switch {
+			case t.credit < 1 || emptyWords()[t.id] || documentNouns()[t.id]:
+			case d.knows(t.id):
+				own++
+			default:
+				other++
+			}
 		}
 	}
 	return other > own
 }
+
+// listsAhead: an entry of a list of what is to come needs no verb.
+func (c *candidate) listsAhead(s *sentence) bool { return c.listed != "" && s.item }
 
 // knows tells whether a concept is one of the control's own.
 func (d demand) knows(id uint64) bool {

@@ -28,6 +28,7 @@ const (
 	deniesIt  = 0.58 // cover from which a denial counts
 	ownShare  = 0.38 // share of the demand that the sentence itself must hold
 	minOwn    = 0.7  // weight the sentence itself must hold, so that headings alone never cover
+	planTopic = 0.5  // share of the control's title that a plan names
 	minTopic  = 0.2  // share of the control's title, unless the statement stands by itself
 	standAlon = 2.2  // distinct weight that needs no topic
 	rowSense  = 0.3  // closeness that a row needs, whose cells are no sentence
@@ -59,7 +60,7 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 	topic := -1.0
 	for i := range c.sentences {
 		cur := &c.sentences[i]
-		if cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && !inList(c, i) {
+		if cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && !inList(c, i) && !c.listsAhead(cur) {
 			continue
 		}
 		window := []*sentence{cur}
@@ -162,7 +163,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, false // what is denied supports nothing
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") {
+		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.planned(c, i, m) {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
@@ -171,6 +172,9 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && !d.mentions("plan") {
+		if !d.planned(c, i, m) {
+			return r, false
+		}
 		return say(plannedOnly, planReason(plan))
 	}
 	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
@@ -203,6 +207,13 @@ func (s *Session) worth(m match) float64 {
 		return m.cover
 	}
 	return min(1, 0.1*min(1, 2*m.cover)+0.6*m.cover+0.5*m.sense)
+}
+
+// planned: a plan speaks of what the control is about, by name.
+func (d demand) planned(c *candidate, i int, m match) bool {
+	window := []*sentence{&c.sentences[i], c.leadOf(&c.sentences[i])}
+	window = append(window, c.beside(i)...)
+	return d.topicIn(window) >= planTopic
 }
 
 func planReason(plan string) string {
@@ -339,8 +350,13 @@ func (d demand) negative() bool { return d.stance.denied|d.stance.prohibited != 
 
 // restricts tells whether the statement, or its control, is about keeping people from things.
 func (d demand) restricts() bool {
-	id := conceptID("restrict")
-	return d.mentions("restrict") || slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id })
+	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent"} {
+		id := conceptID(word)
+		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (d demand) mentions(word string) bool {
