@@ -36,6 +36,7 @@ const (
 	mostOf   = 0.5
 	fullOf   = 0.2
 	doneFrom = 0.46
+	saidFrom = 0.5  // from here, documents in force suffice though nothing shows it being done
 	noneOf   = 0.34 // no more than this share of them may be missing outright
 )
 
@@ -73,9 +74,13 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 	total, scores := 0.0, 0.0
 	intent, foreign := false, 0
 	operated, firm, strong, about := 0, 0, 0, 0
+	announced, faded := 0, false
 	for i := range all {
 		f := &all[i]
 		n[f.verdict]++
+		if f.verdict == plannedOnly && f.best.named {
+			announced++
+		}
 		f.weigh(s)
 		total += f.credit()
 		if f.credit() > 0 {
@@ -92,6 +97,7 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 			if f.about {
 				about++
 			}
+			faded = faded || f.faded
 			scores += f.score
 		}
 		foreign = max(foreign, f.foreign)
@@ -137,8 +143,10 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 				count(n[covered], len(all)), strong-n[covered], n[partial]-strong+n[covered], j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))
 		case !intent:
 			j.Reason = "Records show it being done, but no policy or procedure asks for it."
-		case asksOperation && operated == 0 && firm == 0:
-			j.Reason = "Policies ask for it, but no record shows it being done, and no procedure says who does it and when."
+		case asksOperation && operated == 0 && firm == 0 && faded:
+			j.Reason = "Policies ask for it, but the records that show it being done are too old, and no procedure says who does it and when."
+		case asksOperation && operated == 0 && firm == 0 && j.Ratio < saidFrom:
+			j.Reason = "Policies ask for part of it, but no record shows it being done, and no procedure says who does it and when."
 		default:
 			j.Implementation = api.Implemented
 			j.Reason = fmt.Sprintf("The evidence says %s in full", count(n[covered], len(all)))
@@ -148,13 +156,15 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 			switch {
 			case operated > 0:
 				j.Reason += ", and records show it being done."
-			case asksOperation:
+			case asksOperation && firm > 0:
 				j.Reason += "; documents say who does it, when or with what, though no record was found."
+			case asksOperation:
+				j.Reason += ", in documents in force; but none says who does it and when, and no record was found: ask for one."
 			default:
 				j.Reason += "."
 			}
 		}
-	case n[plannedOnly] > 0:
+	case announced > 0 || 2*n[plannedOnly] >= len(all) && n[plannedOnly] > 0:
 		j.Implementation = api.Planned
 		j.Reason = "It is announced, not done: " + tally(n, len(all)) + "."
 	case n[covered] > 0 && total > float64(n[denied]) && n[denied] > 0:
@@ -169,6 +179,8 @@ func (s *Session) conclude(c api.Control, all []found) Judgement {
 		switch {
 		case n[template] > 0:
 			j.Reason = "Only a template with unfilled blanks speaks of it; a template is no evidence."
+		case n[plannedOnly] > 0:
+			j.Reason = fmt.Sprintf("A plan for something else speaks of %s; nothing says that the control is planned.", count(n[plannedOnly], len(all)))
 		case total > 0:
 			j.Reason = "A passage touches on it, too little to be evidence of the control."
 		case foreign > 0:

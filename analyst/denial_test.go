@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/scf-service/service/engine/api"
 )
 
 // likeness is an embedder that is blind to negation, as they are: all texts are the same to it.
@@ -28,6 +30,9 @@ func TestDenialSupportsNothing(t *testing.T) {
 		{"Vulnerability scans", "Scans run with credentials and with current vulnerability data.", "Vulnerability scans: we do not run vulnerability scans."},
 		{"Vulnerability scans", "Systems are scanned for vulnerabilities.", "Vulnerability scans of servers, laptops and phones are not run."},
 		{"Penetration tests", "Penetration tests are performed at least annually.", "Penetration test: never done."},
+		{"Penetration testing", "Penetration tests are performed at least annually.", "3. **Penetration test.** None has ever been performed on the portal."},
+		{"Background checks", "Candidates are screened before they start.", "**Do we screen new people?** Not yet."},
+		{"Controlled changes", "Changes are approved before they go live.", "Changes still go live without approval at weekends."},
 		{"Penetration tests", "Penetration tests are performed at least annually.", "We never perform penetration tests."},
 		{"Device encryption", "Phones are encrypted.", "We do not encrypt laptops, tablets, phones."},
 		{"Backups", "Restores are tested.", "Backups are taken daily, but restores have not been tested."},
@@ -85,6 +90,11 @@ func TestNoDenial(t *testing.T) {
 		{"Privacy of calls", "Calls about customers are kept private.", "Take the laptop with you, use a privacy filter, and don't take calls about customers there."},
 		{"Restricted rights to production", "Rights to production are restricted to authorized roles.", "Production access: engineers have none standing."},
 		{"Network tests", "The network is tested at least annually.", "In May two certified testers, who have no part in running the platform, performed the yearly test of the external network."},
+		{"Data processing agreements", "A data processing agreement is in place with every processor before data is shared.", "No supplier receives personal data before a data processing agreement has been signed."},
+		{"Technical enforcement of access", "Access is denied by default.", "Nobody has access by default: unless it has been granted, a request is refused by the system."},
+		{"Access reviews", "Access rights are reviewed by owners at defined intervals.", "Every quarter the owner reviews the access rights and strikes off whoever no longer needs them."},
+		{"Key storage", "Keys are stored in a hardware module.", "They never leave the hardware module that stores the keys."},
+		{"Review of privileged logs", "Someone reviews the logs of administrators.", "The partner, not our administrators, goes through the administrators' logs every day."},
 		{"Access to source code", "Access to source code is restricted by role.", "The rules are in one file: validate every input, use the query builder, no secrets in the source code."},
 	} {
 		j := judge(t, control(tc.title, tc.statement), policy(tc.text))
@@ -103,6 +113,38 @@ func TestExceptionsAreNotTheRule(t *testing.T) {
 	} {
 		if v := judge(t, control("Multi-factor authentication", statement), policy(text)).Statements[0]; v.Verdict != want {
 			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+}
+
+// A sentence is read though its verb is in no list; a heading is none.
+func TestSentencesWithOtherVerbs(t *testing.T) {
+	for text, fragment := range map[string]bool{
+		"The Chief Executive answers to the Board for information security.": false,
+		"A second copy goes to the vault every night.":                       false,
+		"Set up a web application firewall in front of the app (H1).":        false,
+		"Network switches get new firmware once a year.":                     false,
+		"Responsibilities of the board":                                      true,
+		"4 Access to systems ........ 12":                                    true,
+	} {
+		if got := analyse(text, 2026).sentences[0].fragment; got != fragment {
+			t.Errorf("%q: fragment %v", text, got)
+		}
+	}
+}
+
+// A plan counts for a control that it names, or for a statement that it says; a plan of
+// something else announces no control.
+func TestPlansOfSomethingElse(t *testing.T) {
+	for _, tc := range []struct {
+		title, statement, text string
+		want                   api.Implementation
+	}{
+		{"Web application firewall", "Public web applications are protected by a web application firewall.", "We will put a web application firewall in front of the public web applications in 2027.", api.Planned},
+		{"Policies and controlled documents", "Topic-specific policies exist for the areas that need rules.", "AI: write a policy for models, keep a list of them, train people in their limits. Planned for 2027.", api.NotEvidenced},
+	} {
+		if j := judge(t, control(tc.title, tc.statement), policy(tc.text)); j.Implementation != tc.want {
+			t.Errorf("%q: %s, want %s: %s", tc.text, j.Implementation, tc.want, j.Reason)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type found struct {
 	foreign   int       // passages close by meaning in another language
 	intent    bool
 	op        bool
+	faded     bool // a record shows it, too old a one
 	strong    bool // said in full, or most of it
 	about     bool // said by a passage that speaks of what the control is about
 	exception bool // a row denies it, beside rows that affirm it
@@ -80,7 +81,9 @@ func (s *Session) weighed(d demand, hits []hit, readings []reading) found {
 		}
 	}
 	for i := range readings {
-		f.near = max(f.near, readings[i].cover)
+		r := &readings[i]
+		f.near = max(f.near, r.cover)
+		f.faded = f.faded || r.cover >= saysIt && r.from.isRecord() && !s.fresh(r.from, &r.from.sentences[r.at])
 	}
 	s.oddRows(d, hits, readings)
 	s.decide(&f, readings)

@@ -43,7 +43,9 @@ var (
 	harmlessWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice prior unnecessary unreasonable fail")
 	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
 	negatives       = wordSet("not never no none neither nobody nothing cannot without nor")
-	undone          = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
+	// What one says of oneself with "never" as a rule: "they never leave the vault".
+	neverDone = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
+	undone    = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
 		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict"}
 )
@@ -141,8 +143,10 @@ func readNegation(s *stance, words []word) {
 				s.denied |= bit
 			case next == "applicable":
 				s.limit = "not applicable"
-			case w.text == "never" && !auxiliaries[prev] && !participle(next) && !pronouns[prev] && prev != "we":
+			case w.text == "never" && !auxiliaries[prev] && !participle(next) && (!pronouns[prev] && prev != "we" || neverDone[next]):
 				s.prohibited |= bit
+			case w.text == "not" && aside(words, i):
+				// "The partner, not our admins, reads the log" says that it is read.
 			default:
 				s.denied |= bit
 			}
@@ -296,6 +300,21 @@ func orders(words []word, i int) bool {
 		}
 	}
 	return true
+}
+
+// aside: the "not" at i opens words between commas that only name who else it could have been.
+func aside(words []word, i int) bool {
+	c := words[i].clause
+	if i == 0 || words[i-1].clause == c || clauseHasVerb(words, c) || words[len(words)-1].clause == c {
+		return false
+	}
+	n := 0
+	for _, w := range words {
+		if w.clause == c {
+			n++
+		}
+	}
+	return n <= 4 && !participle(at(words, i+1)) && !clauseHas(words, c, "yet", "currently")
 }
 
 // describes: the "nobody" at i only describes the noun before it, and the clause goes on
@@ -484,6 +503,13 @@ contain list name own grant receive send perform conduct carry follow ensure cre
 compare change install configure publish acknowledge complete track manage decide agree state describe work hold lead meet undergo attend back
 segregate separate segment filter identify prevent respond recover exist support allow deny need take make give provide obtain request terminate`)
 
+// saying are forms that are hardly ever nouns.
+var saying = wordSet(`goes go went get gets got gives gave takes took sees saw tells told asks asked shows shown begins began keeps stands stood pays meets
+opens closes brings brought comes came writes wrote says said knows means meant sits lies holds belongs speaks reads fills stops happens helps runs ran
+passes looks looked puts explains confirms counts decides chooses enters includes involves joins learns lets moves needs operates owns picks reaches
+refuses relies remains reminds replaces returns sends sent serves sets ships signs stays suspends tries uses waits walks warns watches wears wipes
+agrees attacks drops become becomes begin bring come ensure exist happen hear know keep let lie say see send tell want wear write`)
+
 // hasVerb tells a sentence from a heading. It knows auxiliaries and the verbs of the field.
 func hasVerb(words []word) bool {
 	for i, w := range words {
@@ -491,6 +517,9 @@ func hasVerb(words []word) bool {
 			return true
 		}
 		if i > 0 && i < len(words)-1 && w.stem != w.text && (strings.HasSuffix(w.text, "s") || strings.HasSuffix(w.text, "ed")) && isVerb(w) {
+			return true
+		}
+		if i > 0 && i < len(words)-1 && saying[w.text] {
 			return true
 		}
 		// An imperative begins with its verb; staff "report" things.

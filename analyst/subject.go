@@ -83,7 +83,7 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 				no = &r
 			}
 		case ahead != "" && !d.strays(window):
-			r.verdict, r.reason = plannedOnly, "The control as a whole is announced, not done: "+quoteWords(r.quote)+"."
+			r.verdict, r.named, r.reason = plannedOnly, true, "The control as a whole is announced, not done: "+quoteWords(r.quote)+"."
 			if plan == nil || r.cover > plan.cover {
 				plan = &r
 			}

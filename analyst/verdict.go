@@ -28,6 +28,7 @@ const (
 	deniesIt  = 0.58 // cover from which a denial counts
 	ownShare  = 0.38 // share of the demand that the sentence itself must hold
 	minOwn    = 0.7  // weight the sentence itself must hold, so that headings alone never cover
+	saysPlan  = 0.62 // cover from which a plan is one of the statement, whatever its control
 	planTopic = 0.5  // share of the control's title that a plan names
 	minTopic  = 0.2  // share of the control's title, unless the statement stands by itself
 	standAlon = 2.2  // distinct weight that needs no topic
@@ -50,6 +51,7 @@ type reading struct {
 	strong   bool // of a partial one: most is said, and nothing takes it back
 	happened bool
 	concrete int
+	named    bool // of a planned one: it names what the control is about
 	odd      bool // a row that denies what its neighbours affirm
 }
 
@@ -163,7 +165,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, false // what is denied supports nothing
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.planned(c, i, m) {
+		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && s.plans(d, &r) {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
@@ -172,7 +174,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && !d.mentions("plan") {
-		if !d.planned(c, i, m) {
+		if !s.plans(d, &r) {
 			return r, false
 		}
 		return say(plannedOnly, planReason(plan))
@@ -209,11 +211,13 @@ func (s *Session) worth(m match) float64 {
 	return min(1, 0.1*min(1, 2*m.cover)+0.6*m.cover+0.5*m.sense)
 }
 
-// planned: a plan speaks of what the control is about, by name.
-func (d demand) planned(c *candidate, i int, m match) bool {
-	window := []*sentence{&c.sentences[i], c.leadOf(&c.sentences[i])}
-	window = append(window, c.beside(i)...)
-	return d.topicIn(window) >= planTopic
+// plans tells whether what is announced is the statement, or what its control is about
+// by name; r notes the latter.
+func (s *Session) plans(d demand, r *reading) bool {
+	cur := &r.from.sentences[r.at]
+	window := append([]*sentence{cur, r.from.leadOf(cur)}, r.from.beside(r.at)...)
+	r.named = d.topicIn(window) >= planTopic
+	return r.named || r.cover >= saysPlan
 }
 
 func planReason(plan string) string {
@@ -256,7 +260,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 		return "It explains a term; it doesn't say what is done."
 	case cur.reference:
 		return "It only points to another document."
-	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && !saysNo(cur):
+	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur)):
 		return "The statement rules something out, and the sentence doesn't."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
 		return "The sentence forbids something; it doesn't say that this is done."

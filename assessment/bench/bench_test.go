@@ -10,7 +10,7 @@ import (
 )
 
 // floors are a little below what the rules reach (docs/quality.md). They go up, never down.
-var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.41, precision: 0.97, recall: 0.71, heldOut: 0.29, detected: 0.75}
+var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.52, precision: 0.97, recall: 0.75, heldOut: 0.45, detected: 0.75}
 
 const (
 	mostDisturbed = 0.02 // controls that change though their documents are all there
