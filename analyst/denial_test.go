@@ -35,6 +35,7 @@ func TestDenialSupportsNothing(t *testing.T) {
 		{"Controlled changes", "Changes are approved before they go live.", "Changes still go live without approval at weekends."},
 		{"Penetration tests", "Penetration tests are performed at least annually.", "We never perform penetration tests."},
 		{"Device encryption", "Phones are encrypted.", "We do not encrypt laptops, tablets, phones."},
+		{"Security tests", "Security testing is performed before release.", "Nothing is written: no rules for coding, no security testing before release."},
 		{"Backups", "Restores are tested.", "Backups are taken daily, but restores have not been tested."},
 	} {
 		for _, m := range []*Meaning{nil, {Embed: likeness, Mean: 0.1, Deviation: 0.1}} {

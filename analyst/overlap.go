@@ -263,6 +263,24 @@ func (d demand) topicBy(window []*sentence, strict bool) float64 {
 	return got / total
 }
 
+// titleIn counts what is done, too ("hardened configuration").
+func (d demand) titleIn(window []*sentence) float64 {
+	total, got := 0.0, 0.0
+	for _, a := range d.topic {
+		if a.weight <= weightGeneral {
+			continue
+		}
+		total += a.weight
+		if slices.ContainsFunc(window, func(s *sentence) bool { _, ok := a.in(s.terms); return ok }) {
+			got += a.weight
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return got / total
+}
+
 // topicOf is the share of the control's title that a window, its headings or the
 // whole passage hold.
 func (d demand) topicOf(c *candidate) float64 {

@@ -260,7 +260,8 @@ func (s *stance) onlyAfter(words []word) {
 			continue
 		}
 		subject := s.nobody&before != 0 || startsWithNo(words, words[i-1].clause)
-		if subject && (w.text == "before" || w.text == "until" || w.text == "unless" && clauseHasParticiple(words, w.clause)) {
+		// "No tests before release" is a denial: what it waits for has to be an event.
+		if subject && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
 			s.denied &^= before
 			s.prohibited |= before
 		}

@@ -216,7 +216,7 @@ func (s *Session) worth(m match) float64 {
 func (s *Session) plans(d demand, r *reading) bool {
 	cur := &r.from.sentences[r.at]
 	window := append([]*sentence{cur, r.from.leadOf(cur)}, r.from.beside(r.at)...)
-	r.named = d.topicIn(window) >= planTopic
+	r.named = max(d.topicIn(window), d.titleIn(window)) >= planTopic
 	return r.named || r.cover >= saysPlan
 }
 
