@@ -108,13 +108,18 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 	if len(b.Gaps) > 100_000 {
 		return nil, mistake(file, 0, "the file holds more gaps than there can be")
 	}
+	seen := map[string]bool{}
 	for i := range b.Gaps {
 		k := &b.Gaps[i]
 		k.Control, k.Title = clean(k.Control), clean(k.Title)
 		k.Status, k.Result = api.Implementation(clean(string(k.Status))), api.Result(clean(string(k.Result)))
-		if k.Control == "" || !slices.Contains(api.Severities, k.Severity) {
+		switch {
+		case k.Control == "" || !slices.Contains(api.Severities, k.Severity):
 			return nil, mistake(file, 0, "gap %d has no control, or a severity that there is not", i+1)
+		case seen[k.Control]:
+			return nil, mistake(file, 0, "the gap of %s stands there twice, as where two versions were brought together by hand: write it anew with --write-baseline", k.Control)
 		}
+		seen[k.Control] = true
 	}
 	b.Catalog = clean(b.Catalog)
 	return b, nil

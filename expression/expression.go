@@ -56,3 +56,5 @@ func (l *Late) Split(s string, n int) []string { return l.compile().Split(s, n) 
 func (l *Late) ReplaceAllFunc(b []byte, with func([]byte) []byte) []byte {
 	return l.compile().ReplaceAllFunc(b, with)
 }
+
+func (l *Late) ReplaceAll(b, with []byte) []byte { return l.compile().ReplaceAll(b, with) }

@@ -46,7 +46,7 @@ report/drawing    →
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api
-check             → analyst catalog/oscal engine/api
+check             → analyst catalog/oscal engine/api expression
 analyst           → engine/api expression
 analysis          → engine/api expression
 model             → engine/api trace
