@@ -20,7 +20,7 @@ type Output struct {
 	W io.Writer
 	// Context ends a filter that would go on; nil for none.
 	Context context.Context
-	Format string
+	Format  string
 	// Query is a jq filter over the JSON form; nil for none.
 	Query *gojq.Code
 	// Width is the terminal's; 0 where there is none, and then no table is cut.
