@@ -19,6 +19,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/joshdk/go-junit"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/scf-service/service/catalog/oscal"
@@ -200,6 +201,14 @@ func TestJUnit(t *testing.T) {
 		}
 		if (failures > 0) != (r.Verdict != Pass) {
 			t.Errorf("%s: %d failures, and the verdict %s", name, failures, r.Verdict)
+		}
+		// A reader that knows nothing of ours finds the same.
+		read := junit.Totals{}
+		for _, s := range must[[]junit.Suite](t)(junit.Ingest(text)) {
+			read.Tests, read.Failed, read.Skipped, read.Error = read.Tests+s.Totals.Tests, read.Failed+s.Totals.Failed, read.Skipped+s.Totals.Skipped, read.Error+s.Totals.Error
+		}
+		if want := (junit.Totals{Tests: tests, Failed: failures, Skipped: skipped}); read != want {
+			t.Errorf("%s: another reader finds %+v, want %+v", name, read, want)
 		}
 	}
 }

@@ -418,8 +418,8 @@ func (a *app) factsAt(ctx context.Context, ref string, p *check.Policy, o checkO
 		return nil, stopped("%s can't be read: there is no such folder", ref)
 	}
 	f, err := a.assessmentFacts(ctx, ref)
-	if err != nil {
+	if err != nil && exitCode(err) == exitRuntime {
 		return nil, fmt.Errorf("there is no folder %s here, so it is taken for an assessment: %w", ref, err)
 	}
-	return f, nil
+	return f, err
 }
