@@ -219,10 +219,19 @@ func ParseThreshold(data []byte, file string) (*Threshold, error) {
 	if t.Format != thresholdForm {
 		return nil, mistake(file, 0, "this is no threshold file: its format is %q; make one with --write-threshold", cut(clean(t.Format), 40))
 	}
-	for s := range t.Gaps {
+	for s, n := range t.Gaps {
 		if !slices.Contains(api.Severities, s) {
 			return nil, mistake(file, 0, "there is no severity %q", cut(clean(string(s)), 40))
 		}
+		if n < 0 {
+			return nil, mistake(file, 0, "there can't be %d gaps of severity %s", n, s)
+		}
+	}
+	if c := t.Coverage; c != nil && !(*c >= 0 && *c <= 100) {
+		return nil, mistake(file, 0, "there is no coverage of %s %%", number(*c))
+	}
+	if m := t.Maturity; m != nil && !(*m >= 0 && *m <= 5) {
+		return nil, mistake(file, 0, "there is no maturity of %s", number(*m))
 	}
 	return t, nil
 }

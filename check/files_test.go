@@ -86,6 +86,9 @@ func TestMistakesInFiles(t *testing.T) {
 		{baseline, `{"format": "service-check/1", "issues": 3}`, "no result that can be read"},
 		{threshold, `{"format": "service-baseline/1"}`, "make one with --write-threshold"},
 		{threshold, `{"format": "service-threshold/1", "gaps": {"bad": 1}}`, `no severity "bad"`},
+		{threshold, `{"format": "service-threshold/1", "gaps": {"high": -1}}`, "can't be -1 gaps"},
+		{threshold, `{"format": "service-threshold/1", "coverage": 101}`, "no coverage of 101 %"},
+		{threshold, `{"format": "service-threshold/1", "maturity": -1}`, "no maturity of -1"},
 	} {
 		err := tc.read([]byte(tc.text))
 		var m *Mistake

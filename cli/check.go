@@ -56,6 +56,9 @@ Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
   service check --explain new-gap
   service check diff main/evidence evidence`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := allSaid(cmd, args); err != nil {
+				return err
+			}
 			if o.explain != "" {
 				page, err := check.Explain(o.explain)
 				if err == nil {
@@ -98,6 +101,25 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
+// allSaid refuses words that say nothing, as of a variable that is not set: what is checked
+// would be something else than was meant.
+func allSaid(cmd *cobra.Command, args []string) error {
+	for _, ref := range args {
+		if strings.TrimSpace(ref) == "" {
+			return advise(usage("what to check has an empty name"), "name a folder of evidence or an assessment; where a variable names it, see that it is set")
+		}
+	}
+	for _, name := range []string{"policy", "explain", "assessment"} {
+		if f := cmd.Flag(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return usage("--%s has no value", name)
+		}
+	}
+	if cmd.Flag("assessment").Changed && len(args) > 0 {
+		return advise(usage("%s is to be checked, and --assessment names another", args[0]), "name one of them")
+	}
+	return nil
+}
+
 // explainCheck gives what was wrongly given the exit code for that.
 func explainCheck(err error) error {
 	var m *check.Mistake
@@ -121,6 +143,9 @@ func (a *app) policyOf(cmd *cobra.Command, args []string, named string) (*check.
 		}
 	}
 	for _, path := range candidates {
+		if info, err := os.Stat(path); err == nil && named == "" && !info.Mode().IsRegular() {
+			return nil, stopped("the policy %s can't be read: it is no file", path) // a pipe would wait for ever
+		}
 		data, err := readBounded(path, check.MaxFile)
 		switch {
 		case err == nil:
