@@ -13,7 +13,7 @@ func TestLateIsARegexp(t *testing.T) {
 	late, want := reflect.ValueOf(Of(text)), reflect.ValueOf(regexp.MustCompile(text))
 	upper := func(s string) string { return "<" + s + ">" }
 	arguments := map[string][]any{
-		"ReplaceAll": {[]byte("a1 b22"), []byte("$2$1")},
+		"ReplaceAll":       {[]byte("a1 b22"), []byte("$2$1")},
 		"ReplaceAllString": {"a1 b22", "$2$1"}, "ReplaceAllStringFunc": {"a1 b22", upper},
 		"ReplaceAllFunc": {[]byte("a1 b22"), func(b []byte) []byte { return append([]byte("-"), b...) }},
 	}
