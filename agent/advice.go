@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/analysis"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 	"github.com/scf-service/service/store"
 )
 
@@ -167,9 +167,9 @@ func (j *job) advise(ctx context.Context, a *pipeline) error {
 }
 
 var (
-	controlCode = regexp.MustCompile(`\b[A-Z]{3}-\d{2}(?:\.\d{1,2})?\b`)
+	controlCode = expression.Of(`\b[A-Z]{3}-\d{2}(?:\.\d{1,2})?\b`)
 	// verdict finds sentences that decide what only rules and people may.
-	verdict = regexp.MustCompile(`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`)
+	verdict = expression.Of(`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`)
 )
 
 // hold drops what the data does not bear, and advice that would decide something.

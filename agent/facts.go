@@ -2,12 +2,12 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/analysis"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // What a model says is held against the text and the catalog. It may be stricter than
@@ -41,7 +41,7 @@ func worse(order []string, a, b string) string {
 
 var (
 	levels  = []string{"low", "medium", "high", "critical"}
-	figures = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+	figures = expression.Of(`\d+(?:[.,]\d+)*`)
 )
 
 // invented tells the figures of an answer that the text doesn't have.
@@ -99,7 +99,7 @@ func checkEvidence(requirement, description string) func(m, r *api.EvidenceEvalu
 	}
 }
 
-var wordOf = regexp.MustCompile(`[\pL]{4,}`)
+var wordOf = expression.Of(`[\pL]{4,}`)
 
 // shares tells whether two texts have a word of some length in common.
 func shares(a, b string) bool {
@@ -195,7 +195,7 @@ func checkVendor(vendor, contract string) func(m, r *api.VendorScan, _ analysis.
 }
 
 // dangerous commands and actions are left out, whoever proposes them.
-var dangerous = regexp.MustCompile(`(?i)rm\s+-[a-z]*[rf]|mkfs|dd\s+if=|:\(\)\s*\{|\|\s*(?:ba|z)?sh\b|drop\s+(?:table|database)|format\s+c:|chmod\s+-?R?\s*777|base64\s+-d|delete-bucket\b|terminate-instances|--no-verify|disable.{0,20}(?:log|audit|mfa|firewall)`)
+var dangerous = expression.Of(`(?i)rm\s+-[a-z]*[rf]|mkfs|dd\s+if=|:\(\)\s*\{|\|\s*(?:ba|z)?sh\b|drop\s+(?:table|database)|format\s+c:|chmod\s+-?R?\s*777|base64\s+-d|delete-bucket\b|terminate-instances|--no-verify|disable.{0,20}(?:log|audit|mfa|firewall)`)
 
 func harmless(d *dropped, lines []string) []string {
 	out := []string{}
@@ -212,7 +212,7 @@ func harmless(d *dropped, lines []string) []string {
 
 // destroys finds commands that take something away. A plan may ask people to delete; what
 // they would paste into a shell doesn't.
-var destroys = regexp.MustCompile(`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`)
+var destroys = expression.Of(`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`)
 
 // checkRemediation lets a model add to the plan of the rules. What it adds has to do with
 // the gap or the platforms; nothing of theirs goes.

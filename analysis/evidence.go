@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // element is one thing that a requirement asks for.
@@ -32,12 +32,12 @@ type span struct {
 }
 
 var (
-	conjunction = regexp.MustCompile(`(?i),\s+(?:and\s+)?|;\s+|\s+and\s+`)
-	participle  = regexp.MustCompile(`(?i)^(?:(?:are|is|be|have|has|lock|checked|names?|run|retained)\b|\w+(?:ed|en|ised|ized)\b)`)
+	conjunction = expression.Of(`(?i),\s+(?:and\s+)?|;\s+|\s+and\s+`)
+	participle  = expression.Of(`(?i)^(?:(?:are|is|be|have|has|lock|checked|names?|run|retained)\b|\w+(?:ed|en|ised|ized)\b)`)
 	figure      = compile(`(?i)\b(\d+(?:[.,]\d+)?)\s*(minutes?|hours?|days?|weeks?|months?|years?|characters?)\b`)
 	lengthOf    = compile(`(?i)password\s*_?length\D{0,12}(\d+)`)
 	each        = compile(`(?i)\b(daily|nightly|weekly|monthly|quarterly|annual(?:ly)?|yearly|(?:each|every|per|once a) (?:day|night|week|month|quarter|year|six months))\b`)
-	of          = regexp.MustCompile(`\b(\d+) of (\d+)\b`)
+	of          = expression.Of(`\b(\d+) of (\d+)\b`)
 )
 
 // rhythm is how many times a year.
@@ -73,10 +73,10 @@ func stem(w string) string {
 }
 
 var (
-	wordOf   = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9'-]*`)
-	fillers  = regexp.MustCompile(`(?i)^(?:a|an|the|is|are|be|been|and|or|of|to|in|on|at|by|for|with|all|any|each|every|it|they|their|its|that|this|which|as|least|most|within|from|before|after|how|long|has|have|exists?|new|last|own|per|against|must|shall|should|can)$`)
-	camel    = regexp.MustCompile(`([a-z])([A-Z])`)
-	noFigure = regexp.MustCompile(`^\d+$`)
+	wordOf   = expression.Of(`[A-Za-z0-9][A-Za-z0-9'-]*`)
+	fillers  = expression.Of(`(?i)^(?:a|an|the|is|are|be|been|and|or|of|to|in|on|at|by|for|with|all|any|each|every|it|they|their|its|that|this|which|as|least|most|within|from|before|after|how|long|has|have|exists?|new|last|own|per|against|must|shall|should|can)$`)
+	camel    = expression.Of(`([a-z])([A-Z])`)
+	noFigure = expression.Of(`^\d+$`)
 )
 
 func termsOf(s string) []string { return lexer{}.terms(s) }

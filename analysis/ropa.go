@@ -3,11 +3,11 @@ package analysis
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // criterion is a mark of risky processing, as the supervisory authorities list them.
@@ -141,7 +141,7 @@ func markOf(t text, signs *Signs) (map[string]bool, int) {
 	return marks, len(marks)
 }
 
-var peopleCount = regexp.MustCompile(`\b(\d{1,3}(?:,\d{3})+|\d{4,})\b`)
+var peopleCount = expression.Of(`\b(\d{1,3}(?:,\d{3})+|\d{4,})\b`)
 
 // isLarge: figures count from ten thousand people on.
 func isLarge(s string) bool {

@@ -1,10 +1,11 @@
 package analysis
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/expression"
 )
 
 // maxText bounds what is read of one text, in bytes.
@@ -18,8 +19,8 @@ type text struct {
 }
 
 var (
-	sentenceEnd = regexp.MustCompile(`[.!?]["')]*(?:\s+|$)|;\s*|\n+|•`)
-	clauseEnd   = regexp.MustCompile(`,\s+|\s+(?:but|while|whereas|although|however)\s+|:\s+`)
+	sentenceEnd = expression.Of(`[.!?]["')]*(?:\s+|$)|;\s*|\n+|•`)
+	clauseEnd   = expression.Of(`,\s+|\s+(?:but|while|whereas|although|however)\s+|:\s+`)
 	// order finds sentences that are aimed at whoever judges the text.
 	order = compile(`(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|policy|guideline)|` +
 		`\b(?:set|mark|rate|report|return|answer|output|respond|classify|score|declare|conclude|grade|treat|consider|accept)\b,? (?:that|this|it|the|all|every\w*|as|with|is_\w+|them|our|only|a|any|him|severity|us)\b.{0,60}\b(?:is_\w+|compliant|fully|true|false.positive|low|100|approved|satisfied|implemented|benign|met|conform\w*|no (?:risk|gaps?|findings?))\b|` +
@@ -54,7 +55,7 @@ func read(s string) text {
 }
 
 // cut splits and trims, leaving out what is empty.
-func cut(s string, at *regexp.Regexp) []string {
+func cut(s string, at *expression.Late) []string {
 	var out []string
 	for _, p := range at.Split(s, -1) {
 		if p = strings.TrimSpace(p); p != "" {

@@ -1,17 +1,18 @@
 package analysis
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/expression"
 )
 
 // Unread is what an answer says of a text that the rules can't read.
 const Unread = "The text seems to be in another language than English, which the rules don't read: little of it was understood, so a person who reads it has to judge."
 
 var (
-	letters    = regexp.MustCompile(`\pL+`)
+	letters    = expression.Of(`\pL+`)
 	ourWords   = wordSet("the of and to in is are a an for with on by not we our be as at from or that this it has have was were will all no which who")
 	theirWords = wordSet("der die das und nicht mit für von den dem ein eine wird werden sind ist auf zu im des le la les et pour une dans est sont sur par du " +
 		"el los las y en que con una del se al il di che e non per della sono het een van met niet voor zijn wordt de o os um uma não com dos são")

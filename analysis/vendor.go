@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // term is one of the things that a processor's contract has to say (GDPR art. 28).
@@ -187,7 +188,7 @@ func sentenceWith(s, part string) string {
 
 var (
 	subIntro = re(`(?:sub-?processors?|subcontractors)(?:[^.:]{0,60}?)(?::| are | is |\bengaged:)\s*|list of sub-?processors:?\s*|sub-processor\s+`)
-	company  = regexp.MustCompile(`\b[A-Z][\w&'-]*(?: [A-Z][\w&'-]*){0,5}(?:,? (?:Inc|LLC|Ltd|GmbH|SARL|SAS|AG|BV|NV|SA|SE|Corp|Pty Ltd|Pvt Ltd|PLC|S\.à r\.l)\b\.?)|\b(?:Amazon Web Services|Google Cloud|Microsoft Azure|Cloudflare|Zendesk|Twilio|Snowflake|Datadog)\b`)
+	company  = expression.Of(`\b[A-Z][\w&'-]*(?: [A-Z][\w&'-]*){0,5}(?:,? (?:Inc|LLC|Ltd|GmbH|SARL|SAS|AG|BV|NV|SA|SE|Corp|Pty Ltd|Pvt Ltd|PLC|S\.à r\.l)\b\.?)|\b(?:Amazon Web Services|Google Cloud|Microsoft Azure|Cloudflare|Zendesk|Twilio|Snowflake|Datadog)\b`)
 )
 
 // subprocessors are the companies named behind the word.

@@ -1,8 +1,9 @@
 package analyst
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/scf-service/service/expression"
 )
 
 // Categories are the kinds of documents, as Category guesses them.
@@ -30,26 +31,26 @@ func (c *candidate) isRecord() bool { return operates(c.category) }
 
 var categoryWords = []struct {
 	category string
-	name     *regexp.Regexp // in file name or title
+	name     *expression.Late // in file name or title
 }{
-	{"template", regexp.MustCompile(`(?i)\b(?:templates?|sample|boilerplate|example form)\b`)},
-	{"log", regexp.MustCompile(`(?i)\b(?:logs?|audit trail|event export|syslog)$|\blog (?:export|extract|file)|\.log\b|\b(?:access|change|incident|backup|restore|visitor|training|test) log\b`)},
-	{"register", regexp.MustCompile(`(?i)\b(?:register|inventory|cmdb|catalogue|asset list|list of|matrix|ropa|record of processing|risk log)\b`)},
-	{"record", regexp.MustCompile(`(?i)\b(?:records?|minutes|tickets?|attendance|certificates?|screenshots?|exports?|evidence|results?|review of access|access review \d|sign-?off|acknowledg(?:e)?ments?|completion|protocol)\b`)},
-	{"report", regexp.MustCompile(`(?i)\b(?:reports?|assessment results?|pentest|penetration test|audit \d{4}|findings|post-?mortem|dashboard|scan)\b`)},
-	{"contract", regexp.MustCompile(`(?i)\b(?:contracts?|agreements?|dpa|msa|nda|sla|terms (?:of|and)|addendum|statement of work)\b`)},
-	{"procedure", regexp.MustCompile(`(?i)\b(?:procedures?|sop|runbooks?|playbooks?|work instructions?|process(?:es)?|how-?to|guide|manual|handbook|checklist)\b`)},
-	{"plan", regexp.MustCompile(`(?i)\b(?:plans?|bcp|drp|irp|bcp dr|roadmap|strategy)\b`)},
-	{"standard", regexp.MustCompile(`(?i)\b(?:standards?|baselines?|hardening|requirements|specification)\b`)},
-	{"policy", regexp.MustCompile(`(?i)\b(?:polic(?:y|ies)|directive|charter|code of conduct|rules|principles)\b`)},
+	{"template", expression.Of(`(?i)\b(?:templates?|sample|boilerplate|example form)\b`)},
+	{"log", expression.Of(`(?i)\b(?:logs?|audit trail|event export|syslog)$|\blog (?:export|extract|file)|\.log\b|\b(?:access|change|incident|backup|restore|visitor|training|test) log\b`)},
+	{"register", expression.Of(`(?i)\b(?:register|inventory|cmdb|catalogue|asset list|list of|matrix|ropa|record of processing|risk log)\b`)},
+	{"record", expression.Of(`(?i)\b(?:records?|minutes|tickets?|attendance|certificates?|screenshots?|exports?|evidence|results?|review of access|access review \d|sign-?off|acknowledg(?:e)?ments?|completion|protocol)\b`)},
+	{"report", expression.Of(`(?i)\b(?:reports?|assessment results?|pentest|penetration test|audit \d{4}|findings|post-?mortem|dashboard|scan)\b`)},
+	{"contract", expression.Of(`(?i)\b(?:contracts?|agreements?|dpa|msa|nda|sla|terms (?:of|and)|addendum|statement of work)\b`)},
+	{"procedure", expression.Of(`(?i)\b(?:procedures?|sop|runbooks?|playbooks?|work instructions?|process(?:es)?|how-?to|guide|manual|handbook|checklist)\b`)},
+	{"plan", expression.Of(`(?i)\b(?:plans?|bcp|drp|irp|bcp dr|roadmap|strategy)\b`)},
+	{"standard", expression.Of(`(?i)\b(?:standards?|baselines?|hardening|requirements|specification)\b`)},
+	{"policy", expression.Of(`(?i)\b(?:polic(?:y|ies)|directive|charter|code of conduct|rules|principles)\b`)},
 }
 
 var (
-	policyText = regexp.MustCompile(`(?i)\bthis policy\b`)
-	blankWords = regexp.MustCompile(`(?i)\[(?:insert|company|organi[sz]ation|your|enter|name|date)[^\]]*\]|\{\{|<(?:company|organi[sz]ation|insert)[^>]*>`)
-	stampLine  = regexp.MustCompile(`(?m)^\W{0,2}(?:20\d\d-\d\d-\d\d[T ]\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d)`)
-	normWords  = regexp.MustCompile(`(?i)\b(?:must|shall)\b`)
-	stepWords  = regexp.MustCompile(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)
+	policyText = expression.Of(`(?i)\bthis policy\b`)
+	blankWords = expression.Of(`(?i)\[(?:insert|company|organi[sz]ation|your|enter|name|date)[^\]]*\]|\{\{|<(?:company|organi[sz]ation|insert)[^>]*>`)
+	stampLine  = expression.Of(`(?m)^\W{0,2}(?:20\d\d-\d\d-\d\d[T ]\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d)`)
+	normWords  = expression.Of(`(?i)\b(?:must|shall)\b`)
+	stepWords  = expression.Of(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)
 )
 
 // fileWords is a file name as words.

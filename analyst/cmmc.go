@@ -2,12 +2,12 @@ package analyst
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // families are how many requirements NIST SP 800-171 (revision 2) has in each, 3.1 to 3.14.
@@ -15,7 +15,7 @@ var families = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
 
 // bareCode is the requirement in a code of NIST SP 800-171 ("3.1.1"), of its objectives
 // ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
-var bareCode = regexp.MustCompile(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
+var bareCode = expression.Of(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
 
 // cmmcRequirement is the requirement that CMMC level 2 scores which a framework's code
 // names; empty for all others: revision 3 counts otherwise, and level 1 allows no plan.

@@ -3,11 +3,11 @@ package analyst
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // credit is what a verdict is worth in the ratio.
@@ -305,7 +305,7 @@ func tally(n map[string]int, of int) string {
 }
 
 var (
-	recordWords  = regexp.MustCompile(`(?i)\b(?:logs?|records?|exports?|screenshots?|reports?|minutes|tickets?|results?|configuration|samples?|scans?|register|inventory|list of|evidence of)\b`)
+	recordWords  = expression.Of(`(?i)\b(?:logs?|records?|exports?|screenshots?|reports?|minutes|tickets?|results?|configuration|samples?|scans?|register|inventory|list of|evidence of)\b`)
 	paperActions = []string{"document", "define", "policy", "procedure", "plan", "approve", "communicate", "assign", "update", "review", "standard", "state"}
 )
 

@@ -2,11 +2,11 @@ package analyst
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // What the levels mean in general, where the catalog has no criteria for a control.
@@ -20,10 +20,10 @@ var generalLevel = [6]string{
 }
 
 var (
-	noCriteria  = regexp.MustCompile(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
-	measures    = regexp.MustCompile(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|\d+ ?%|mean time|average|trend|scorecard|target value|threshold|statistics|service level)\b`)
-	overseen    = regexp.MustCompile(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
-	improvement = regexp.MustCompile(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
+	noCriteria  = expression.Of(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
+	measures    = expression.Of(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|\d+ ?%|mean time|average|trend|scorecard|target value|threshold|statistics|service level)\b`)
+	overseen    = expression.Of(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
+	improvement = expression.Of(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
 )
 
 // Maturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and

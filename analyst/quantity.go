@@ -2,11 +2,12 @@ package analyst
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/scf-service/service/expression"
 )
 
 // quantity is a number with what it counts. Times are in hours.
@@ -32,7 +33,7 @@ var (
 		"annually": year, "annual": year, "yearly": year, "biennial": 2 * year, "biennially": 2 * year}
 	numbers = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90}
-	yearPattern = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
+	yearPattern = expression.Of(`\b(?:19|20)\d\d\b`)
 )
 
 // quantities are the times and counts that a sentence names, and its years.
@@ -147,7 +148,7 @@ func plural(n float64, unit string) string {
 var (
 	actors    = wordSet("team manager managers officer owner owners ciso dpo hr it administrator administrators committee director board department helpdesk engineer engineers auditor lead security operations supervisor custodian provider")
 	artefacts = wordSet("ticket tickets log logs register checklist form report reports minutes dashboard certificate workflow console tool scanner siem jira")
-	agentMark = regexp.MustCompile(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
+	agentMark = expression.Of(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
 )
 
 // concreteness counts who, when, with what and how much a sentence names: what a

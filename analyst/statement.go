@@ -1,19 +1,19 @@
 package analyst
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 const maxStatements = 8
 
 var (
-	labelled   = regexp.MustCompile(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*[:.)–-]\s*`)
-	openings   = regexp.MustCompile(`(?i)^(?:(?:[a-z]+[- ])?(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`)
-	enumerated = regexp.MustCompile(`\s*\(?(?:\b\d{1,2}|[a-z]|[ivx]{1,4})\)\s+`)
-	trailing   = regexp.MustCompile(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
+	labelled   = expression.Of(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*[:.)–-]\s*`)
+	openings   = expression.Of(`(?i)^(?:(?:[a-z]+[- ])?(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`)
+	enumerated = expression.Of(`\s*\(?(?:\b\d{1,2}|[a-z]|[ivx]{1,4})\)\s+`)
+	trailing   = expression.Of(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
 )
 
 // Statements are the things a control asks for, each to be looked for by itself:

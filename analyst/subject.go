@@ -3,10 +3,10 @@ package analyst
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // A sentence that denies or announces what a control is about speaks of all its
@@ -15,7 +15,7 @@ import (
 const subjectShare = 0.75 // of the words of a control's title that such a sentence holds
 
 // plansAhead are names of documents and headings that list what is to come.
-var plansAhead = regexp.MustCompile(`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`)
+var plansAhead = expression.Of(`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`)
 
 // listedAhead is the name by which a passage stands among what is to come; empty where it doesn't.
 func listedAhead(p Passage) string {

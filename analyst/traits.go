@@ -3,47 +3,47 @@ package analyst
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // traitRule says how a trait shows. A sentence that says does, and is neither denied,
 // supposed, planned nor a question, makes it true; one that denies it makes it false.
 type traitRule struct {
 	query string
-	says  *regexp.Regexp
+	says  *expression.Late
 }
 
 var traitRules = map[string]traitRule{
 	"develops_software": {"we develop software, developers, source code, code review, releases",
-		regexp.MustCompile(`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`)},
+		expression.Of(`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`)},
 	"uses_cloud": {"cloud services, hosted in AWS Azure Google Cloud, SaaS",
-		regexp.MustCompile(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|google workspace|third.party cloud)\b`)},
+		expression.Of(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|google workspace|third.party cloud)\b`)},
 	"processes_personal_data": {"personal data, personal information, data subjects, privacy, GDPR",
-		regexp.MustCompile(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
+		expression.Of(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
 	"handles_cards": {"payment card data, cardholder data, PCI DSS",
-		regexp.MustCompile(`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`)},
+		expression.Of(`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`)},
 	"has_ot": {"operational technology, industrial control systems, SCADA, PLC, production line",
-		regexp.MustCompile(`(?i)\b(?:operational technology|industrial control|scada|plcs?|programmable logic|ot (?:network|systems?|environment|devices?|assets?|security)|manufacturing (?:line|plant|execution|equipment)|production lines?|ics (?:network|systems?|environment))\b`)},
+		expression.Of(`(?i)\b(?:operational technology|industrial control|scada|plcs?|programmable logic|ot (?:network|systems?|environment|devices?|assets?|security)|manufacturing (?:line|plant|execution|equipment)|production lines?|ics (?:network|systems?|environment))\b`)},
 	"has_facilities": {"office building, data center, physical access, visitors, badges",
-		regexp.MustCompile(`(?i)\b(?:(?:our|the|company|all|main) (?:\w+ )?(?:offices?|buildings?|premises|facilit(?:y|ies)|data ?cent(?:er|re)s?|server rooms?|warehouses?|plants?|sites?)|visitors?|badge(?:s| readers?)?|server rooms?|secure areas?|physical access|reception)\b`)},
+		expression.Of(`(?i)\b(?:(?:our|the|company|all|main) (?:\w+ )?(?:offices?|buildings?|premises|facilit(?:y|ies)|data ?cent(?:er|re)s?|server rooms?|warehouses?|plants?|sites?)|visitors?|badge(?:s| readers?)?|server rooms?|secure areas?|physical access|reception)\b`)},
 	"uses_ai": {"artificial intelligence, machine learning models, generative AI, chatbots",
-		regexp.MustCompile(`(?i)\b(?:artificial intelligence|machine learning|generative ai|ai (?:systems?|tools?|models?|services?|assistants?|applications?|features?|policy)|large language models?|llms?|chatgpt|copilot|neural networks?)\b`)},
+		expression.Of(`(?i)\b(?:artificial intelligence|machine learning|generative ai|ai (?:systems?|tools?|models?|services?|assistants?|applications?|features?|policy)|large language models?|llms?|chatgpt|copilot|neural networks?)\b`)},
 	"outsources_it": {"outsourced IT, managed service provider, hosting by third party",
-		regexp.MustCompile(`(?i)\b(?:outsourc\w+|managed (?:security )?service providers?|msps?|mssps?|(?:external|third.party|managed) (?:it )?(?:providers?|hosting|hosters?|data cent(?:er|re)s?|support|operations?|cloud providers?|service providers?)|it (?:services? )?(?:is|are) (?:run|operated|provided|managed) by)\b`)},
+		expression.Of(`(?i)\b(?:outsourc\w+|managed (?:security )?service providers?|msps?|mssps?|(?:external|third.party|managed) (?:it )?(?:providers?|hosting|hosters?|data cent(?:er|re)s?|support|operations?|cloud providers?|service providers?)|it (?:services? )?(?:is|are) (?:run|operated|provided|managed) by)\b`)},
 	"has_mobile_devices": {"mobile devices, smartphones, laptops, BYOD, mobile device management",
-		regexp.MustCompile(`(?i)\b(?:mobile (?:devices?|phones?|computing|endpoints?)|smart ?phones?|tablets?|laptops?|notebooks?|byod|ios|android|mdm)\b`)},
+		expression.Of(`(?i)\b(?:mobile (?:devices?|phones?|computing|endpoints?)|smart ?phones?|tablets?|laptops?|notebooks?|byod|ios|android|mdm)\b`)},
 	"has_remote_workers": {"remote work, work from home, telework, VPN",
-		regexp.MustCompile(`(?i)\b(?:remote (?:work(?:ers?|ing|force)?|employees|staff|access|teams?)|work(?:s|ing)? (?:from home|remotely)|telework\w*|home offices?|fully remote|distributed (?:team|company|workforce)|vpn)\b`)},
+		expression.Of(`(?i)\b(?:remote (?:work(?:ers?|ing|force)?|employees|staff|access|teams?)|work(?:s|ing)? (?:from home|remotely)|telework\w*|home offices?|fully remote|distributed (?:team|company|workforce)|vpn)\b`)},
 }
 
 // An absence is told of the organization: "we do not process card data".
-var absence = regexp.MustCompile(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
+var absence = expression.Of(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
 
-var example = regexp.MustCompile(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
+var example = expression.Of(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
 
 const (
 	traitTopK   = 20
@@ -124,9 +124,9 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 
 // denialOfTrait tells "we do not develop software" from "customer data is not stored
 // on laptops": the negation must come shortly before the trait, with a verb of having or doing.
-var denyingTrait = regexp.MustCompile(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`)
+var denyingTrait = expression.Of(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`)
 
-var negated = regexp.MustCompile(`(?i)(?:\bnot|n.t|\bnever)$`)
+var negated = expression.Of(`(?i)(?:\bnot|n.t|\bnever)$`)
 
 func denialOfTrait(text string, m []int) bool {
 	before := strings.TrimRight(text[:m[0]], " ")

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/expression"
 )
 
 // Aliases says which names mean one framework. The zero value knows none.
@@ -130,7 +131,7 @@ func (a *Aliases) index() *namesakes {
 
 var builtinNamesakes = sync.OnceValue(func() *namesakes { return BuiltinAliases().index() })
 
-var yearBehind = regexp.MustCompile(`^(.+)-(?:19|20)\d\d$`)
+var yearBehind = expression.Of(`^(.+)-(?:19|20)\d\d$`)
 
 // find says what a plain slug means; false where the table does not say.
 func (x *namesakes) find(slug string) (known, bool) {

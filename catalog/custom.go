@@ -3,11 +3,11 @@ package catalog
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // Custom is what an organization adds to a catalog: frameworks and controls of its own,
@@ -32,8 +32,8 @@ type CustomError struct{ Place, Message string }
 func (e *CustomError) Error() string { return e.Place + ": " + e.Message }
 
 var (
-	customCode    = regexp.MustCompile(`^[A-Z][A-Z0-9]{0,11}-\d{1,4}(\.\d{1,3})?$`)
-	frameworkCode = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
+	customCode    = expression.Of(`^[A-Z][A-Z0-9]{0,11}-\d{1,4}(\.\d{1,3})?$`)
+	frameworkCode = expression.Of(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
 )
 
 // ValidCustomCode reports whether an organization may give a control this code: of the

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // textIndex is an inverted index over controls and titled requirements. Documents are
@@ -199,7 +199,7 @@ func tidyControl(text string) string {
 	return code
 }
 
-var controlSpelling = regexp.MustCompile(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.(-]+(\d{1,2})\)?)?$`)
+var controlSpelling = expression.Of(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.(-]+(\d{1,2})\)?)?$`)
 
 const maxQuery = 1000 // bytes of a query that are read
 

@@ -1,10 +1,11 @@
 package catalog
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/scf-service/service/expression"
 )
 
 // Collapse turns every run of white space, no-break spaces too, into one blank.
@@ -73,19 +74,19 @@ func respell(header string) string {
 var apostrophes = strings.NewReplacer("'", "", "’", "")
 
 type rewrite struct {
-	from *regexp.Regexp
+	from *expression.Late
 	to   string
 }
 
 var spellings = []rewrite{
-	{regexp.MustCompile(`\brev(?:ision)?\.?\s*(\d)`), "r$1"}, // rev 5, rev5
-	{regexp.MustCompile(`(\d)r(\d)\b`), "$1 r$2"},            // 800-53r5
-	{regexp.MustCompile(`\bv\.?\s?(\d)`), "$1"},              // v2022
-	{regexp.MustCompile(`\bnist sp\b`), "nist"},              // NIST SP 800-66
-	{regexp.MustCompile(`\biso\s*/\s*iec\b`), "iso"},         // ISO/IEC 27001
-	{regexp.MustCompile(`\bpcidss\b`), "pci dss"},            // as in 2022.3
-	{regexp.MustCompile(`\+`), " plus "},                     // "Low+" is not "Low"
-	{regexp.MustCompile(`\bsb (\d)`), "sb$1"},                // a senate bill
+	{expression.Of(`\brev(?:ision)?\.?\s*(\d)`), "r$1"}, // rev 5, rev5
+	{expression.Of(`(\d)r(\d)\b`), "$1 r$2"},            // 800-53r5
+	{expression.Of(`\bv\.?\s?(\d)`), "$1"},              // v2022
+	{expression.Of(`\bnist sp\b`), "nist"},              // NIST SP 800-66
+	{expression.Of(`\biso\s*/\s*iec\b`), "iso"},         // ISO/IEC 27001
+	{expression.Of(`\bpcidss\b`), "pci dss"},            // as in 2022.3
+	{expression.Of(`\+`), " plus "},                     // "Low+" is not "Low"
+	{expression.Of(`\bsb (\d)`), "sb$1"},                // a senate bill
 }
 
 // knownSlug gives a framework the code it has in every release.
@@ -107,24 +108,24 @@ func (x *namesakes) code(slug string) known {
 
 // facts are those that hold for whatever a release calls the column.
 var facts = []rewrite{
-	{regexp.MustCompile(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
-	{regexp.MustCompile(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
-	{regexp.MustCompile(`^cis-(?:csc|controls)-`), "cis-"},
-	{regexp.MustCompile(`^us-(cmmc|fedramp)\b`), "$1"},
-	{regexp.MustCompile(`^(?:eu-)?(gdpr|dora|nis2)(?:-(?:eu-)?\d{4}.*)?$`), "$1"},
-	{regexp.MustCompile(`^(?:eu-)?ai-act(?:-\d{4}.*)?$`), "eu-ai-act"},
-	{regexp.MustCompile(`^(?:us-)?hipaa(?:-administrative-simplification)?(?:-\d{4})?$`), "hipaa"},
-	{regexp.MustCompile(`^(?:us-)?hipaa-security-rule(?:-.*)?$`), "hipaa-security-rule"},
+	{expression.Of(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
+	{expression.Of(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
+	{expression.Of(`^cis-(?:csc|controls)-`), "cis-"},
+	{expression.Of(`^us-(cmmc|fedramp)\b`), "$1"},
+	{expression.Of(`^(?:eu-)?(gdpr|dora|nis2)(?:-(?:eu-)?\d{4}.*)?$`), "$1"},
+	{expression.Of(`^(?:eu-)?ai-act(?:-\d{4}.*)?$`), "eu-ai-act"},
+	{expression.Of(`^(?:us-)?hipaa(?:-administrative-simplification)?(?:-\d{4})?$`), "hipaa"},
+	{expression.Of(`^(?:us-)?hipaa-security-rule(?:-.*)?$`), "hipaa-security-rule"},
 	// The CPRA amended the CCPA; releases name the column after either.
-	{regexp.MustCompile(`^us-ca-(?:ccpa|cpra)(?:-.*)?$`), "ccpa"},
-	{regexp.MustCompile(`^brazil(?:-lgpd)?(?:-\d{4})?$`), "lgpd"},
-	{regexp.MustCompile(`^columbia$`), "colombia"}, // 2018.1
-	{regexp.MustCompile(`^niac-`), "naic-"},        // up to 2022.3
-	{regexp.MustCompile(`^mpaa-`), "mpa-"},         // renamed in 2019
-	{regexp.MustCompile(`^iso-42001(?:-2023)?$`), "iso-42001"},
-	{regexp.MustCompile(`^nist-(?:ai-100-1-)?ai-rmf(?:-1\.0)?$`), "nist-ai-rmf-1.0"},
+	{expression.Of(`^us-ca-(?:ccpa|cpra)(?:-.*)?$`), "ccpa"},
+	{expression.Of(`^brazil(?:-lgpd)?(?:-\d{4})?$`), "lgpd"},
+	{expression.Of(`^columbia$`), "colombia"}, // 2018.1
+	{expression.Of(`^niac-`), "naic-"},        // up to 2022.3
+	{expression.Of(`^mpaa-`), "mpa-"},         // renamed in 2019
+	{expression.Of(`^iso-42001(?:-2023)?$`), "iso-42001"},
+	{expression.Of(`^nist-(?:ai-100-1-)?ai-rmf(?:-1\.0)?$`), "nist-ai-rmf-1.0"},
 	// The baselines of rev 5 are published as 800-53B.
-	{regexp.MustCompile(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
+	{expression.Of(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
 // AssignCodes gives frameworks their codes by their headers, or by their names where they

@@ -7,9 +7,8 @@
 package catalog
 
 import (
-	"regexp"
-
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // Source is a catalog as an importer read it. Indexes in Mappings point into Controls,
@@ -76,7 +75,7 @@ func (c *Control) Deprecated() bool {
 	return c.Weight == 0 || deprecatedTitle.MatchString(c.Title)
 }
 
-var deprecatedTitle = regexp.MustCompile(`(?i)\[deprecated\b`)
+var deprecatedTitle = expression.Of(`(?i)\[deprecated\b`)
 
 // Pair is a named text.
 type Pair struct{ Name, Text string }
@@ -144,7 +143,7 @@ type Principle struct {
 	Controls                  []string
 }
 
-var codePattern = regexp.MustCompile(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
+var codePattern = expression.Of(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
 
 // ValidCode reports whether a control code has the form of every SCF release, such as GOV-01 or AST-02.11.
 func ValidCode(code string) bool { return codePattern.MatchString(code) }

@@ -108,13 +108,18 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 	if len(b.Gaps) > 100_000 {
 		return nil, mistake(file, 0, "the file holds more gaps than there can be")
 	}
+	seen := map[string]bool{}
 	for i := range b.Gaps {
 		k := &b.Gaps[i]
 		k.Control, k.Title = clean(k.Control), clean(k.Title)
 		k.Status, k.Result = api.Implementation(clean(string(k.Status))), api.Result(clean(string(k.Result)))
-		if k.Control == "" || !slices.Contains(api.Severities, k.Severity) {
+		switch {
+		case k.Control == "" || !slices.Contains(api.Severities, k.Severity):
 			return nil, mistake(file, 0, "gap %d has no control, or a severity that there is not", i+1)
+		case seen[k.Control]:
+			return nil, mistake(file, 0, "the gap of %s stands there twice, as where two versions were brought together by hand: write it anew with --write-baseline", k.Control)
 		}
+		seen[k.Control] = true
 	}
 	b.Catalog = clean(b.Catalog)
 	return b, nil
@@ -214,10 +219,19 @@ func ParseThreshold(data []byte, file string) (*Threshold, error) {
 	if t.Format != thresholdForm {
 		return nil, mistake(file, 0, "this is no threshold file: its format is %q; make one with --write-threshold", cut(clean(t.Format), 40))
 	}
-	for s := range t.Gaps {
+	for s, n := range t.Gaps {
 		if !slices.Contains(api.Severities, s) {
 			return nil, mistake(file, 0, "there is no severity %q", cut(clean(string(s)), 40))
 		}
+		if n < 0 {
+			return nil, mistake(file, 0, "there can't be %d gaps of severity %s", n, s)
+		}
+	}
+	if c := t.Coverage; c != nil && !(*c >= 0 && *c <= 100) {
+		return nil, mistake(file, 0, "there is no coverage of %s %%", number(*c))
+	}
+	if m := t.Maturity; m != nil && !(*m >= 0 && *m <= 5) {
+		return nil, mistake(file, 0, "there is no maturity of %s", number(*m))
 	}
 	return t, nil
 }

@@ -33,21 +33,27 @@ func (d *Diff) words() string {
 func (d *Diff) Write(format string) ([]byte, error) {
 	switch format {
 	case "json":
-		return indented(d)
+		text, err := indented(d)
+		return apart(text, hashJSON), err
 	case "csv":
-		return d.csv()
+		text, err := d.csv()
+		return apart(text, hashApart), err
 	case "markdown":
 		return []byte(d.markdown()), nil
 	}
+	return apart(d.text(), hashApart), nil
+}
+
+func (d *Diff) text() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "gaps from %s to %s: %s\n", d.Before, d.After, d.words())
 	for i, c := range d.Moved {
 		if i == 0 || d.Moved[i-1].Change != c.Change {
 			fmt.Fprintf(&b, "\n%s\n", c.Change)
 		}
-		fmt.Fprintf(&b, "  %-10s %s: %s\n", c.ControlCode, c.ControlTitle, fromTo(c.Before, c.After))
+		fmt.Fprintf(&b, "  %-10s %s: %s\n", leading(c.ControlCode), c.ControlTitle, fromTo(c.Before, c.After))
 	}
-	return []byte(b.String()), nil
+	return []byte(b.String())
 }
 
 func fromTo(before, after string) string {

@@ -82,9 +82,13 @@ func TestMistakesInFiles(t *testing.T) {
 		{baseline, "[]", "no baseline that can be read"},
 		{baseline, `{"format": "service-baseline/2"}`, "service-baseline/2"},
 		{baseline, `{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "bad"}]}`, "gap 1 has no control"},
+		{baseline, `{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "low"}, {"control": "A", "severity": "high"}]}`, "the gap of A stands there twice"},
 		{baseline, `{"format": "service-check/1", "issues": 3}`, "no result that can be read"},
 		{threshold, `{"format": "service-baseline/1"}`, "make one with --write-threshold"},
 		{threshold, `{"format": "service-threshold/1", "gaps": {"bad": 1}}`, `no severity "bad"`},
+		{threshold, `{"format": "service-threshold/1", "gaps": {"high": -1}}`, "can't be -1 gaps"},
+		{threshold, `{"format": "service-threshold/1", "coverage": 101}`, "no coverage of 101 %"},
+		{threshold, `{"format": "service-threshold/1", "maturity": -1}`, "no maturity of -1"},
 	} {
 		err := tc.read([]byte(tc.text))
 		var m *Mistake
@@ -96,11 +100,11 @@ func TestMistakesInFiles(t *testing.T) {
 
 // A file that is compared is a stranger's too.
 func TestRecordedFilesAreInert(t *testing.T) {
-	b := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1", "gaps": [{"control": "A\u001b[2J", "title": "b\nc", "severity": "low", "status": "x\u001b[31m\n::error::y"}]}`), "b.json"))
+	b := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1", "gaps": [{"control": "::error::A\u001b[2J", "title": "b\nc ##vso[x]", "severity": "low", "status": "x\u001b[31m\n::error::y"}]}`), "b.json"))
 	none := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1"}`), "n.json"))
 	for _, f := range DiffFormats {
 		text := must[[]byte](t)(must[*Diff](t)(Compare(none, b, "n", "b")).Write(f))
-		if strings.Contains(string(text), "\x1b") || strings.Contains(string(text), "\n::") {
+		if strings.Contains(string(text), "\x1b") || strings.Contains(string(text), "\n::") || strings.Contains(string(text), "\n  ::") || strings.Contains(string(text), "##vso[") {
 			t.Errorf("%s: %q", f, text)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/scf-service/service/expression"
 )
 
 // Style is how a result for people looks.
@@ -16,22 +18,30 @@ type Style struct {
 // Format is a way to write a result.
 type Format struct {
 	Name, About string
+	hash        string // how a # is written otherwise; see apart
 	write       func(r *Result, s Style) ([]byte, error)
 }
 
+// How a # is written otherwise: in JSON and the YAML of TAP, in XML, and where it can't be.
+const (
+	hashJSON  = `\u0023`
+	hashXML   = "&#35;"
+	hashApart = " #"
+)
+
 // Formats are all there are, the default first.
 var Formats = []Format{
-	{"text", "the verdict with its reasons, for people", writeText},
-	{"table", "every gap and issue in a line", writeTable},
-	{"json", "the whole result; a baseline too", func(r *Result, _ Style) ([]byte, error) { return r.JSON() }},
-	{"sarif", "SARIF 2.1.0, for code scanning", writeSARIF},
-	{"junit", "JUnit XML, a test case for each control and rule", writeJUnit},
-	{"tap", "TAP version 14, likewise", writeTAP},
-	{"github", "annotations of GitHub Actions, and the step summary", writeGitHub},
-	{"gitlab", "GitLab code quality", writeGitLab},
-	{"markdown", "a comment for a pull request", writeMarkdown},
-	{"csv", "a row for each gap and issue", writeCSV},
-	{"oscal", "OSCAL assessment results", writeOSCAL},
+	{"text", "the verdict with its reasons, for people", hashApart, writeText},
+	{"table", "every gap and issue in a line", hashApart, writeTable},
+	{"json", "the whole result; a baseline too", hashJSON, func(r *Result, _ Style) ([]byte, error) { return r.JSON() }},
+	{"sarif", "SARIF 2.1.0, for code scanning", hashJSON, writeSARIF},
+	{"junit", "JUnit XML, a test case for each control and rule", hashXML, writeJUnit},
+	{"tap", "TAP version 14, likewise", hashJSON, writeTAP},
+	{"github", "annotations of GitHub Actions, and the step summary", hashApart, writeGitHub},
+	{"gitlab", "GitLab code quality", hashJSON, writeGitLab},
+	{"markdown", "a comment for a pull request", hashApart, writeMarkdown},
+	{"csv", "a row for each gap and issue", hashApart, writeCSV},
+	{"oscal", "OSCAL assessment results", hashJSON, writeOSCAL},
 }
 
 // FormatNames are the formats' names.
@@ -46,7 +56,8 @@ func FormatNames() (out []string) {
 func (r *Result) Write(format string, s Style) ([]byte, error) {
 	for _, f := range Formats {
 		if f.Name == format {
-			return f.write(r, s)
+			text, err := f.write(r, s)
+			return apart(text, f.hash), err
 		}
 	}
 	return nil, UnknownFormat(format)
@@ -78,8 +89,27 @@ func UnknownFormat(name string) error {
 	return mistake("", 0, "there is no output format %q%s; the formats are %s", cut(clean(name), 40), nearest(name, FormatNames()), strings.Join(FormatNames(), ", "))
 }
 
+// logCommand is what logs of Azure Pipelines and GitHub take for a command, wherever it stands
+// in a line.
+var logCommand = expression.Of(`##([A-Za-z]*\[)`)
+
+// apart makes a page harmless to the log that it is written to: what comes from evidence is
+// no command there.
+func apart(page []byte, hash string) []byte {
+	return logCommand.ReplaceAll(page, []byte("#"+hash+"$1"))
+}
+
+// leading is a text that a line begins with: two colons would begin a command of GitHub's log.
+func leading(s string) string {
+	if strings.HasPrefix(s, ":") {
+		return "./" + s
+	}
+	return s
+}
+
 // where is a place as people read it.
 func (p Place) where() string {
+	p.Path = leading(p.Path)
 	switch {
 	case p.Path == "":
 		return ""

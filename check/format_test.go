@@ -19,6 +19,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/joshdk/go-junit"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/scf-service/service/catalog/oscal"
@@ -43,17 +44,36 @@ func TestFormatsAreInert(t *testing.T) {
 			if !utf8.Valid(text) || bytes.ContainsAny(text, "\x00\x1b\u202e\ufffe") {
 				t.Errorf("%s, %s: something that acts came through", name, f)
 			}
-			if slices.Contains([]string{"text", "table", "github", "tap"}, f) {
-				for _, line := range strings.Split(string(text), "\n") {
-					if strings.HasPrefix(strings.TrimSpace(line), "::error file=x") || strings.HasPrefix(line, "##[") {
-						t.Errorf("%s, %s: evidence gives a command: %s", name, f, line)
-					}
+			// Logs take these for commands: two colons first in a line, the others anywhere.
+			for _, line := range strings.Split(string(text), "\n") {
+				if strings.HasPrefix(strings.TrimSpace(line), "::error file=x") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
+					t.Errorf("%s, %s: evidence gives a command: %s", name, f, line)
 				}
 			}
 		}
 	}
 	if _, err := samples(t)["full"].Write("sarfi", Style{}); err == nil {
 		t.Error("there is no such format")
+	}
+}
+
+// A folder that is checked from inside shows its files without anything before them.
+func TestNamesOfFilesAreNoCommands(t *testing.T) {
+	r := records()
+	r.Documents[0].Path = "evidence/::error file=x::y.pdf"
+	f := Gather(r)
+	f.Move("evidence", ".")
+	result := judged(t, f, "fail-on=low")
+	for _, format := range []string{"text", "table", "github", "tap", "markdown", "csv"} {
+		text := string(written(t, result, format))
+		if !strings.Contains(text, "error file=x") && !strings.Contains(text, "error file=x&#58;&#58;y.pdf") {
+			t.Errorf("%s does not name the file", format)
+		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(strings.TrimSpace(line), "::error file=x::y") {
+				t.Errorf("%s: the name of a file gives a command: %s", format, line)
+			}
+		}
 	}
 }
 
@@ -181,6 +201,14 @@ func TestJUnit(t *testing.T) {
 		}
 		if (failures > 0) != (r.Verdict != Pass) {
 			t.Errorf("%s: %d failures, and the verdict %s", name, failures, r.Verdict)
+		}
+		// A reader that knows nothing of ours finds the same.
+		read := junit.Totals{}
+		for _, s := range must[[]junit.Suite](t)(junit.Ingest(text)) {
+			read.Tests, read.Failed, read.Skipped, read.Error = read.Tests+s.Totals.Tests, read.Failed+s.Totals.Failed, read.Skipped+s.Totals.Skipped, read.Error+s.Totals.Error
+		}
+		if want := (junit.Totals{Tests: tests, Failed: failures, Skipped: skipped}); read != want {
+			t.Errorf("%s: another reader finds %+v, want %+v", name, read, want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 const today = api.Date("2026-11-22")
 
 // hostile is text that would act in a terminal, a log, a spreadsheet, XML or Markdown.
-const hostile = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n##[command]x\x00\u202e`rm` @all [a](javascript:x) # SKIP \\ \"\xff\ufffe"
+const hostile = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n##[command]x ##vso[task.setvariable variable=PATH]x\x00\u202e`rm` @all [a](javascript:x) # SKIP \\ \"\xff\ufffe"
 
 // records are an assessment of six controls, with what is awkward in each part.
 func records() *Records {

@@ -56,6 +56,9 @@ Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
   service check --explain new-gap
   service check diff main/evidence evidence`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := allSaid(cmd, args); err != nil {
+				return err
+			}
 			if o.explain != "" {
 				page, err := check.Explain(o.explain)
 				if err == nil {
@@ -98,6 +101,25 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
+// allSaid refuses words that say nothing, as of a variable that is not set: what is checked
+// would be something else than was meant.
+func allSaid(cmd *cobra.Command, args []string) error {
+	for _, ref := range args {
+		if strings.TrimSpace(ref) == "" {
+			return advise(usage("what to check has an empty name"), "name a folder of evidence or an assessment; where a variable names it, see that it is set")
+		}
+	}
+	for _, name := range []string{"policy", "explain", "assessment"} {
+		if f := cmd.Flag(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return usage("--%s has no value", name)
+		}
+	}
+	if cmd.Flag("assessment").Changed && len(args) > 0 {
+		return advise(usage("%s is to be checked, and --assessment names another", args[0]), "name one of them")
+	}
+	return nil
+}
+
 // explainCheck gives what was wrongly given the exit code for that.
 func explainCheck(err error) error {
 	var m *check.Mistake
@@ -121,6 +143,9 @@ func (a *app) policyOf(cmd *cobra.Command, args []string, named string) (*check.
 		}
 	}
 	for _, path := range candidates {
+		if info, err := os.Stat(path); err == nil && named == "" && !info.Mode().IsRegular() {
+			return nil, stopped("the policy %s can't be read: it is no file", path) // a pipe would wait for ever
+		}
 		data, err := readBounded(path, check.MaxFile)
 		switch {
 		case err == nil:
@@ -141,7 +166,9 @@ func (a *app) policyOf(cmd *cobra.Command, args []string, named string) (*check.
 		}
 		values := []string{fl.Value.String()}
 		if s.Kind == check.List {
-			values, _ = cmd.Flags().GetStringSlice(s.Key)
+			if values, _ = cmd.Flags().GetStringSlice(s.Key); len(values) == 0 {
+				values = []string{""} // as of a variable that is not set: that asks for less than was meant
+			}
 		}
 		if err := p.Set(s.Key, values); err != nil {
 			return nil, usage("--%s: %s", s.Key, strings.TrimPrefix(err.Error(), s.Key+" "))
@@ -174,41 +201,6 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// outputsOf are the formats to write: those of the flags, else of the policy; always one
-// to stdout, and only one.
-func (a *app) outputsOf(words []string, parse func(string) (check.Output, error)) (out []check.Output, err error) {
-	stdout := 0
-	for _, w := range words {
-		one, err := parse(w)
-		if err != nil {
-			return nil, err
-		}
-		if one.Path == "" {
-			stdout++
-		}
-		for _, o := range out {
-			if o.Path != "" && o.Path == one.Path {
-				return nil, usage("two formats can't go to one file, %s", o.Path)
-			}
-		}
-		out = append(out, one)
-	}
-	if a.out.Query != nil {
-		stdout++ // what the filter makes goes there
-	}
-	switch {
-	case stdout > 1:
-		return nil, advise(usage("only one format can go to stdout"), "name a file for the others, as -o sarif=check.sarif")
-	case stdout == 0:
-		format := "text"
-		if f := a.out.Format; f == "json" || f == "csv" {
-			format = f // the person's general choice
-		}
-		out = append(out, check.Output{Format: format})
-	}
-	return out, nil
-}
-
 func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error {
 	ctx := cmd.Context()
 	p, err := a.policyOf(cmd, args, o.policy)
@@ -229,6 +221,9 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	}
 	outputs, err := a.outputsOf(words, check.ParseOutput)
 	if err != nil {
+		return err
+	}
+	if err := keepApart(p, o, outputs); err != nil {
 		return err
 	}
 	asked := *p
@@ -332,20 +327,6 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 
 func noSuch(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// ownFiles are the files that the check reads and writes; they are no evidence.
-func ownFiles(p *check.Policy, outputs []check.Output) (out []string) {
-	files := []string{p.Name, p.Baseline, p.Waivers, p.Threshold}
-	for _, o := range outputs {
-		files = append(files, o.Path)
-	}
-	for _, f := range files {
-		if abs, err := filepath.Abs(f); err == nil && f != "" {
-			out = append(out, abs)
-		}
-	}
-	return out
-}
-
 // writeRecorded writes the baseline and the threshold that were asked for.
 func (a *app) writeRecorded(p *check.Policy, o checkOptions, in check.Input, r *check.Result) error {
 	for _, one := range []struct {
@@ -419,23 +400,6 @@ func (a *app) stepSummary(r *check.Result) error {
 	return nil
 }
 
-// writeOutput writes a file whole or not at all; what is no file, as it is.
-func writeOutput(path string, text []byte) error {
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return stopped("%s is a folder, and a file was to be written", path)
-	case err == nil && !info.Mode().IsRegular():
-		err = os.WriteFile(path, text, 0o644)
-	default:
-		err = replaceFile(path, 0o644, func(w io.Writer) error { _, err := w.Write(text); return err })
-	}
-	if err != nil {
-		return stopped("%s can't be written: %w", path, reason(err))
-	}
-	return nil
-}
-
 // factsOf finds out what there is to hold against the policy.
 func (a *app) factsOf(ctx context.Context, args []string, p *check.Policy, o checkOptions, own []string) (*check.Facts, error) {
 	var f *check.Facts
@@ -478,5 +442,9 @@ func (a *app) factsAt(ctx context.Context, ref string, p *check.Policy, o checkO
 	case strings.ContainsAny(ref, `/\`) || strings.HasPrefix(ref, ".") || ref == p.Evidence:
 		return nil, stopped("%s can't be read: there is no such folder", ref)
 	}
-	return a.assessmentFacts(ctx, ref)
+	f, err := a.assessmentFacts(ctx, ref)
+	if err != nil && exitCode(err) == exitRuntime {
+		return nil, fmt.Errorf("there is no folder %s here, so it is taken for an assessment: %w", ref, err)
+	}
+	return f, err
 }

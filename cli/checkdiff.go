@@ -37,6 +37,9 @@ With --fail-on-new it ends with 1 where a gap was opened or became worse; with
 
 func (a *app) runDiff(cmd *cobra.Command, args []string, o checkOptions) error {
 	ctx := cmd.Context()
+	if err := allSaid(cmd, args); err != nil {
+		return err
+	}
 	for _, name := range []string{"fail-on", "min-coverage", "min-maturity", "max-stale-days", "require-approved", "baseline", "waivers", "threshold"} {
 		if cmd.Flags().Changed(name) {
 			return advise(usage("`service check diff` compares, and --%s is about one side", name), "--fail-on-new says what is to fail")

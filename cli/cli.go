@@ -119,7 +119,7 @@ type Options struct {
 func Main(ctx context.Context, args []string, o Options) int {
 	a := &app{Options: o}
 	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.Width, Clock: o.Clock}
-	a.out = &print.Output{W: o.Stdout, Width: o.Width, Color: o.Color}
+	a.out = &print.Output{W: o.Stdout, Context: ctx, Width: o.Width, Color: o.Color}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(o.Stdin)

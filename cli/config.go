@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,22 +163,24 @@ func aboutThisMachine(cmd *cobra.Command) bool {
 	return false
 }
 
+// maxConfig bounds the configuration file.
+const maxConfig = 1 << 20
+
 // readFile reads the configuration file; one that was not named may be missing.
 func (a *app) readFile(v *viper.Viper, flag string) error {
 	path, named := a.configFile(flag)
 	if path == "" {
 		return nil
 	}
-	f, err := os.Open(path)
+	data, err := readBounded(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}
 	if err != nil {
-		return stopped("the configuration file can't be read: %w", err)
+		return stopped("the configuration file %s can't be read: %w", path, reason(err))
 	}
-	defer f.Close()
 	v.SetConfigType("yaml")
-	if err := v.ReadConfig(f); err != nil {
+	if err := v.ReadConfig(bytes.NewReader(data)); err != nil {
 		return usage("the configuration file %s is no YAML that can be read: %w", path, err)
 	}
 	for _, key := range v.AllKeys() {

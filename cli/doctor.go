@@ -103,7 +103,7 @@ one failed, with --strict also where one is a warning, else 0.`,
 			if n == 0 {
 				return nil
 			}
-			return &failure{code: exitVerdict, err: fmt.Errorf("%s needs attention", count(n, "part", "parts")), hint: "the lines above say what to do"}
+			return &failure{code: exitVerdict, err: errors.New(count(n, "part needs attention", "parts need attention")), hint: "the lines above say what to do"}
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -72,9 +73,10 @@ func (a *app) use(id string) {
 	}
 }
 
-// replaceFile writes a file whole or not at all.
+// replaceFile writes a file whole or not at all. What there was keeps its mode; what is new
+// gets the one given, less what the person's umask takes away.
 func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".service-*")
+	f, err := beside(path, mode)
 	if err != nil {
 		return err
 	}
@@ -84,13 +86,31 @@ func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (er
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err := errors.Join(write(f), f.Chmod(mode), f.Sync()); err != nil {
+	if err := errors.Join(write(f), keepMode(f, path), f.Sync()); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// beside makes a new file in the folder of a path.
+func beside(path string, mode fs.FileMode) (f *os.File, err error) {
+	for i := range 100 {
+		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".service-%d-%d", os.Getpid(), i))
+		if f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode); !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+func keepMode(f *os.File, path string) error {
+	if info, err := os.Stat(path); err == nil {
+		return f.Chmod(info.Mode().Perm())
+	}
+	return nil
 }
 
 // ours tells whether the file is as the program wrote it.

@@ -53,6 +53,9 @@ func fileSum(path string) (string, error) {
 		return "", stopped("%s can't be read: %w", path, reason(err))
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return "", usage("%s is no file: name a report, or its id", path)
+	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", stopped("%s can't be read: %w", path, reason(err))

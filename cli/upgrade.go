@@ -116,7 +116,7 @@ newer one or the release's checksums contradict each other.`,
 				return advise(stopped("%s did not answer within %s", withoutPassword(address), timeout), "try again, or wait longer with --timeout")
 			}
 			if err != nil {
-				return stopped("%w", err)
+				return err
 			}
 			if err := a.out.Print(u, func(p *print.Page) { upgradePage(p, u) }); err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // source is a file to upload.
@@ -94,6 +95,8 @@ func walk(tree fs.FS, label string) (files []source, left []skipped) {
 			left = append(left, skipped{name(p), "a link: links are not followed", p})
 		case !d.Type().IsRegular():
 			left = append(left, skipped{name(p), "not a file", p})
+		case !utf8.ValidString(p):
+			left = append(left, skipped{name(p), "its name, or that of its folder, is not UTF-8: rename it", p})
 		default:
 			files = append(files, source{Name: name(p), Path: p, open: func() (io.ReadCloser, error) { return tree.Open(p) }})
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 func init() {
@@ -52,7 +52,7 @@ func refusal(errs []error) *api.Error {
 	return e
 }
 
-var missingProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+var missingProperty = expression.Of(`^expected required property (\S+) to be present$`)
 
 func plainer(m string) string {
 	switch m {

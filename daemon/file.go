@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // serveContent answers ranges where the file can seek, else the whole.
@@ -106,7 +106,7 @@ func (s *spool) discard() {
 	_ = os.Remove(s.file.Name())
 }
 
-var pathParameter = regexp.MustCompile(`\{([^}]+)\}`)
+var pathParameter = expression.Of(`\{([^}]+)\}`)
 
 func pathParameters(op *api.Operation) []*huma.Param {
 	var out []*huma.Param

@@ -144,8 +144,17 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 
 // settle does what concerns all documents of an assessment, once none of them waits.
 func (s *Service) settle(ctx context.Context, org, assessment string) error {
-	waiting, err := s.unread(ctx, api.Caller{OrganizationID: org}, assessment)
-	if err != nil || len(waiting) > 0 {
+	waits := false
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		// From the newest: while many are read, it is the one that still waits.
+		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
+			if waits = err == nil && pending(d.Status); waits || err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || waits {
 		return err
 	}
 	return s.markDuplicates(ctx, org, assessment)

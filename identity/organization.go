@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 	"github.com/scf-service/service/store"
 )
 
@@ -120,7 +120,7 @@ func takenSlug(err error, slug string) error {
 	return err
 }
 
-var slugPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var slugPattern = expression.Of(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // slugOf makes a slug of a name; "organization" of one without letters.
 func slugOf(name string) string {

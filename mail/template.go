@@ -7,7 +7,6 @@ import (
 	htmltemplate "html/template"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // variable is something that a mail can say. Examples stand in for it in previews; an
@@ -228,7 +228,7 @@ func (k kind) compile(w wording) (*compiled, error) {
 	return c, nil
 }
 
-var lively = regexp.MustCompile(`(?i)<\s*(script|iframe|object|embed|form)\b`)
+var lively = expression.Of(`(?i)<\s*(script|iframe|object|embed|form)\b`)
 
 func (k kind) parse(field, text string) (*parse.Tree, error) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
@@ -255,7 +255,7 @@ func (k kind) parse(field, text string) (*parse.Tree, error) {
 	return tree, nil
 }
 
-var place = regexp.MustCompile(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
+var place = expression.Of(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
 
 // plainError says the line, and not which library said it.
 func plainError(err error) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // The styles of a document of the user's: each style of ours that it has by name, such as
@@ -29,10 +30,10 @@ const (
 )
 
 var (
-	styleTag  = regexp.MustCompile(`(?s)<w:style\b.*?</w:style>`)
-	styleNum  = regexp.MustCompile(`(?s)<w:numPr\b.*?</w:numPr>|<w:numPr/>`)
-	styleName = regexp.MustCompile(`<w:name\b[^>]*\bw:val="([^"]*)"`)
-	styleID   = regexp.MustCompile(`^<w:style\b[^>]*\bw:styleId="([^"]*)"`)
+	styleTag  = expression.Of(`(?s)<w:style\b.*?</w:style>`)
+	styleNum  = expression.Of(`(?s)<w:numPr\b.*?</w:numPr>|<w:numPr/>`)
+	styleName = expression.Of(`<w:name\b[^>]*\bw:val="([^"]*)"`)
+	styleID   = expression.Of(`^<w:style\b[^>]*\bw:styleId="([^"]*)"`)
 )
 
 // ownStyles reads them, and adds those of ours that are not there.
@@ -148,7 +149,7 @@ func wellFormed(s string) error {
 	}
 }
 
-var usedStyle = regexp.MustCompile(`<w:(pStyle|rStyle|tblStyle) w:val="([^"]*)"/>`)
+var usedStyle = expression.Of(`<w:(pStyle|rStyle|tblStyle) w:val="([^"]*)"/>`)
 
 // applied is a part with the names that our styles have there. Texts can't look like a
 // tag: they are escaped.

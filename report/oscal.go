@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/scf-service/service/catalog/oscal"
 	"github.com/scf-service/service/catalog/structured"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // OSCAL has a model for four of the templates; each model is a file of its own.
@@ -93,7 +93,7 @@ func (w *oscalWriter) checked(model string, doc *models.OscalModels) ([]byte, er
 	return b.Bytes(), err
 }
 
-var listPlace = regexp.MustCompile(`([a-z-]+)\[(\d+)\]`)
+var listPlace = expression.Of(`([a-z-]+)\[(\d+)\]`)
 
 // rowAt is the row of the report that a place in the document tells of.
 func (w *oscalWriter) rowAt(place string) string {
@@ -129,7 +129,7 @@ func oneLine(s, otherwise string) string {
 
 type props []models.Property
 
-var propValue = regexp.MustCompile(`^\S(.*\S)?$`)
+var propValue = expression.Of(`^\S(.*\S)?$`)
 
 // add adds a property where there is a value; what is no single line stands in its remarks.
 func (p *props) add(name, value string) {

@@ -9,7 +9,6 @@ import (
 	htmltemplate "html/template"
 	"io"
 	"math"
-	"regexp"
 	"strings"
 	"text/template"
 	syntax "text/template/parse"
@@ -17,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // A template of a user's own is a Go template that is given the JSON form of a report:
@@ -135,7 +135,7 @@ func (b *budget) functions() map[string]any {
 }
 
 // wideVerb is a verb that could make a text of any length.
-var wideVerb = regexp.MustCompile(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
+var wideVerb = expression.Of(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
 
 func printed(fits func([]any) error, bounded func(string, error) (string, error), args []any, write func() string) (string, error) {
 	if err := fits(args); err != nil {

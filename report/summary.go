@@ -2,11 +2,11 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // topFindings are shown in the summary; all stand in the gap analysis.
@@ -109,7 +109,7 @@ func (v *view) topFindings() table {
 	return t
 }
 
-var sentenceEnd = regexp.MustCompile(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
+var sentenceEnd = expression.Of(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
 
 // opening is a text's first sentence, for where all of it stands elsewhere; … says that it goes on.
 func opening(s string) string {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scf-service/service/expression"
 )
 
 // Schema is what a program keeps: its tables, and the steps that brought older
@@ -48,8 +49,8 @@ type tables struct {
 func builtin() []AnyTable { return []AnyTable{outboxEvents, outboxReaders} }
 
 var (
-	tableName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
-	indexName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+	tableName = expression.Of(`^[a-z][a-z0-9_]{0,62}$`)
+	indexName = expression.Of(`^[a-z][a-z0-9_]{0,62}$`)
 )
 
 // Check finds every fault of the schema: invalid or double names, broken

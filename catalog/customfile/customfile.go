@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +18,7 @@ import (
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/catalog/structured"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // Set is what a file holds.
@@ -80,7 +80,7 @@ func (o Options) orFrom(filename string) Options {
 	return o
 }
 
-var notSlug = regexp.MustCompile(`[^a-z0-9.]+`)
+var notSlug = expression.Of(`[^a-z0-9.]+`)
 
 // file is the form in YAML and JSON: lists, or one framework as it is shown.
 type file struct {
@@ -228,7 +228,7 @@ func short(s string) string {
 	return s
 }
 
-var inType = regexp.MustCompile(` in type customfile\.\w+| into customfile\.\w+`)
+var inType = expression.Of(` in type customfile\.\w+| into customfile\.\w+`)
 
 // plain is a decoder's error in few words: its first line, without the names of our types.
 func plain(err error) error {

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/defenseunicorns/go-oscal/src/pkg/validation"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/scf-service/service/catalog/structured"
+	"github.com/scf-service/service/expression"
 )
 
 // Conforms holds a document with one of the models in it against the schema of the OSCAL
@@ -65,7 +65,7 @@ func either(models []string) string {
 	return strings.Join(models[:last], ", ") + " or " + models[last]
 }
 
-var oscalVersion = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
+var oscalVersion = expression.Of(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
 
 // nearest is the branch of the schema's choice that speaks of the document's own model,
 // not of those that it is not.

@@ -10,11 +10,11 @@ package oscal
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/catalog/structured"
+	"github.com/scf-service/service/expression"
 )
 
 // Namespace marks properties and parts that OSCAL itself does not name.
@@ -163,7 +163,7 @@ func (p property) text() string {
 	return p.Value
 }
 
-var fits = regexp.MustCompile(`^\S(.*\S)?$`)
+var fits = expression.Of(`^\S(.*\S)?$`)
 
 func prop(name, value string) property {
 	p := property{Name: name, NS: Namespace, Value: value}

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/scf-service/service/catalog/oscal"
 	"github.com/scf-service/service/catalog/structured"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 	"github.com/scf-service/service/store"
 )
 
@@ -81,7 +81,7 @@ func (s *Service) there(ctx context.Context, b *api.ImportSource, began time.Tim
 	return nil, nil
 }
 
-var oneLine = regexp.MustCompile(`^\S(.*\S)?$`)
+var oneLine = expression.Of(`^\S(.*\S)?$`)
 
 // readStructured reads a source in the format that it says or is seen to have.
 func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*catalog.Source, error) {
@@ -210,7 +210,7 @@ func exportOSCAL(snap *catalog.Snapshot, in *api.ExportCatalogInput) ([]byte, er
 	return nil, api.Invalid("model", "there is no model %q; write catalog, profile or mapping-collection", in.Model)
 }
 
-var plainName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var plainName = expression.Of(`[^A-Za-z0-9._-]+`)
 
 // inMemory is a file that needs no closing.
 type inMemory struct{ *bytes.Reader }

@@ -10,12 +10,12 @@ package strm
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // Line is a row of a table, or one paragraph as a single cell.
@@ -95,7 +95,7 @@ const (
 	columnCount
 )
 
-var elementHeader = regexp.MustCompile(`^(?:\w+ )?fde ?#`)
+var elementHeader = expression.Of(`^(?:\w+ )?fde ?#`)
 
 // header finds the columns by their headers, whose spelling varies from file to file.
 func header(cells []string) (columns [columnCount]int, ok bool) {
@@ -140,9 +140,9 @@ type reader struct {
 }
 
 var (
-	published = regexp.MustCompile(`scf-strm-([a-z0-9_-]+?)\.(?:pdf|xlsx)`)
-	forWhich  = regexp.MustCompile(`(?i)\(scf\)[^.]*?version (\d{4}\.\d+(?:\.\d+)*)`)
-	label     = regexp.MustCompile(`(?i)^.*?focal document:\s*`)
+	published = expression.Of(`scf-strm-([a-z0-9_-]+?)\.(?:pdf|xlsx)`)
+	forWhich  = expression.Of(`(?i)\(scf\)[^.]*?version (\d{4}\.\d+(?:\.\d+)*)`)
+	label     = expression.Of(`(?i)^.*?focal document:\s*`)
 )
 
 // preamble takes the title of the document apart.

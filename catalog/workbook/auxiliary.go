@@ -2,12 +2,12 @@ package workbook
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/expression"
 )
 
 // table is an auxiliary sheet from its header on; columns are found by their headers.
@@ -126,7 +126,7 @@ func (im *importer) readSources(t *table) {
 	}
 }
 
-var domainCode = regexp.MustCompile(`^[A-Z]{3}$`)
+var domainCode = expression.Of(`^[A-Z]{3}$`)
 
 func (im *importer) readDomains(t *table) {
 	code, name := t.col("scf identifier"), t.col("scf domain")
@@ -337,13 +337,13 @@ func (im *importer) readRisks(t *table)   { im.src.Risks = hazards(t, "risk", ri
 func (im *importer) readThreats(t *table) { im.src.Threats = hazards(t, "threat", threatCode) }
 
 var (
-	riskCode   = regexp.MustCompile(`^R-[A-Z]{2}-\d+$`)
-	threatCode = regexp.MustCompile(`^[NM]T-\d+$`)
+	riskCode   = expression.Of(`^R-[A-Z]{2}-\d+$`)
+	threatCode = expression.Of(`^[NM]T-\d+$`)
 )
 
 // hazards reads a risk or threat catalog. The group stands on the first row of each; a
 // second line of headers and a note at the end have no code.
-func hazards(t *table, word string, valid *regexp.Regexp) []catalog.Hazard {
+func hazards(t *table, word string, valid *expression.Late) []catalog.Hazard {
 	group, code, title := t.col(word+" grouping"), t.col(word+" #"), t.col(word+"*")
 	text, function := t.colFrom(title+1, "description"), t.col("nist csf")
 	if text < 0 {

@@ -1,14 +1,14 @@
 package workbook
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/expression"
 )
 
-var evidenceCode = regexp.MustCompile(`^E-[A-Z]{2,4}-\d+$`)
+var evidenceCode = expression.Of(`^E-[A-Z]{2,4}-\d+$`)
 
 // evidenceCell notes which evidence requests the main sheet gives a control.
 func (im *importer) evidenceCell(control, text, where string) {

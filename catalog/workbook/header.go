@@ -1,11 +1,11 @@
 package workbook
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/expression"
 )
 
 // role is what a column of the main sheet holds.
@@ -48,16 +48,16 @@ type mainColumn struct {
 }
 
 var (
-	maturityHeader = regexp.MustCompile(`^(?:[a-z|]+)-cmm (?:level )?([0-5])\b`)
-	scrmHeader     = regexp.MustCompile(`^scrm\b.*\btier ([123])\b`)
-	baselineHeader = regexp.MustCompile(`^scf[- ](?:core\b|community derived|scrms\b|[a-z]\b)`)
-	riskHeader     = regexp.MustCompile(`^risk (r-[a-z]{2}-\d+)$`)
-	threatHeader   = regexp.MustCompile(`^threat ([nm]t-\d+)$`)
+	maturityHeader = expression.Of(`^(?:[a-z|]+)-cmm (?:level )?([0-5])\b`)
+	scrmHeader     = expression.Of(`^scrm\b.*\btier ([123])\b`)
+	baselineHeader = expression.Of(`^scf[- ](?:core\b|community derived|scrms\b|[a-z]\b)`)
+	riskHeader     = expression.Of(`^risk (r-[a-z]{2}-\d+)$`)
+	threatHeader   = expression.Of(`^threat ([nm]t-\d+)$`)
 	// 2026.3 has the compensating controls among the main sheet's columns.
-	compensationHeader = regexp.MustCompile(`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`)
-	legacyHeader       = regexp.MustCompile(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
-	summaryHeader      = regexp.MustCompile(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
-	frameworkName      = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	compensationHeader = expression.Of(`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`)
+	legacyHeader       = expression.Of(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
+	summaryHeader      = expression.Of(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
+	frameworkName      = expression.Of(`^(?:` + strings.Join([]string{
 		// Regions, then publishers whose columns have none.
 		`us\b`, `emea\b`, `apac\b`, `americas\b`, `eu\b`, `uk\b`,
 		`aicpa\b`, `apec\b`, `bsi\b`, `cis\b`, `cmmc\b`, `cobit\b`, `coso\b`, `cr cmm\b`, `csa\b`, `enisa\b`, `etsi\b`,
@@ -225,7 +225,7 @@ func mainHeader(h *sheet) (int, []mainColumn) {
 	return -1, nil
 }
 
-var mainName = regexp.MustCompile(`(?i)^(?:secure controls framework|scf v?\d{4}\.\d+(?:\.\d+)*)$`)
+var mainName = expression.Of(`(?i)^(?:secure controls framework|scf v?\d{4}\.\d+(?:\.\d+)*)$`)
 
 // likeMain reports a sheet that by its columns holds the controls. A compliance extract
 // (2020.3 has one for the GDPR) has the same four columns but no weights.

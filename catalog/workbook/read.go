@@ -15,13 +15,13 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
 
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // Options tell Read what the file cannot.
@@ -278,7 +278,7 @@ func (im *importer) checkColumns(name string) error {
 
 // version finds a release in a name: 2022.3, 2026-1-1. Hyphens may also write a date,
 // whose parts have two digits.
-var version = regexp.MustCompile(`(?:^|\D)(20\d{2})(?:\.(\d{1,2})(?:\.(\d{1,2}))?|-(\d)(?:-(\d))?)(?:\D|$)`)
+var version = expression.Of(`(?:^|\D)(20\d{2})(?:\.(\d{1,2})(?:\.(\d{1,2}))?|-(\d)(?:-(\d))?)(?:\D|$)`)
 
 func versionIn(text string) string {
 	m := version.FindStringSubmatch(text)

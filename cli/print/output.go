@@ -4,6 +4,7 @@
 package print
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -16,8 +17,10 @@ var Formats = []string{"table", "json", "yaml", "csv"}
 
 // Output is where results go, and how.
 type Output struct {
-	W      io.Writer
-	Format string
+	W io.Writer
+	// Context ends a filter that would go on; nil for none.
+	Context context.Context
+	Format  string
 	// Query is a jq filter over the JSON form; nil for none.
 	Query *gojq.Code
 	// Width is the terminal's; 0 where there is none, and then no table is cut.
@@ -65,7 +68,7 @@ func (o *Output) Record(v any) error {
 	}
 	switch {
 	case o.Query != nil:
-		b, err = runQuery(o.Query, b)
+		b, err = o.runQuery(b)
 	case o.Format == "yaml":
 		b, err = toYAML(b)
 	case o.Format == "csv":

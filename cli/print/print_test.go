@@ -2,7 +2,9 @@ package print
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -273,6 +275,21 @@ func TestQueryThatGoesOnForEverIsStopped(t *testing.T) {
 	}
 	if err := (&Output{W: &bytes.Buffer{}, Query: code}).Record(1); err == nil {
 		t.Error("a filter without end must be stopped")
+	}
+}
+
+// One that gives no result at all ends when the person does.
+func TestQueryEndsWithItsContext(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	code, err := CompileQuery("[.] | until(false; .)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- (&Output{W: &bytes.Buffer{}, Context: ctx, Query: code}).Record(1) }()
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was cancelled", err)
 	}
 }
 

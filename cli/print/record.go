@@ -2,6 +2,7 @@ package print
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -230,13 +231,17 @@ func harmless(s string) string {
 const maxResults = 1_000_000
 
 // runQuery prints each result on a line of its own: text as it is, all else as JSON.
-func runQuery(code *gojq.Code, b []byte) ([]byte, error) {
+func (o *Output) runQuery(b []byte) ([]byte, error) {
+	ctx := o.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	var v any
 	if err := json.Unmarshal(b, &v); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	results := code.Run(v)
+	results := o.Query.RunWithContext(ctx, v)
 	for range maxResults {
 		r, ok := results.Next()
 		if !ok {
@@ -244,6 +249,9 @@ func runQuery(code *gojq.Code, b []byte) ([]byte, error) {
 		}
 		switch r := r.(type) {
 		case error:
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			return nil, fmt.Errorf("the jq filter failed: %w", r)
 		case string:
 			out.WriteString(Block(r) + "\n")

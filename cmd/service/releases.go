@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/client"
 )
 
@@ -36,10 +37,10 @@ func readRelease(ctx context.Context, address string, t cli.Target, limit int64)
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("the releases address can't be read: write it as https://…")
+		return nil, api.Invalid("url", "the releases address can't be read: write it as https://…")
 	}
 	if err := safe(u); err != nil {
-		return nil, err
+		return nil, api.Invalid("url", "%s", err)
 	}
 	c := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > 5 {

@@ -20,11 +20,11 @@ func parseBase(address string, plainHTTP bool) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimRight(address, "/"))
 	switch {
 	case err != nil || base.Hostname() == "" || (base.Scheme != "http" && base.Scheme != "https"):
-		return nil, fmt.Errorf("%q is no server address; write it as https://service.example", address)
+		return nil, api.Invalid("server", "%.100q is no server address; write it as https://service.example", address)
 	case base.User != nil:
-		return nil, errors.New("a server address holds no name or password; sign in instead")
+		return nil, api.Invalid("server", "a server address holds no name or password; sign in instead")
 	case base.RawQuery != "" || base.Fragment != "":
-		return nil, fmt.Errorf("%q is more than a server address; write it as https://service.example", address)
+		return nil, api.Invalid("server", "%.100q is more than a server address; write it as https://service.example", address)
 	case base.Scheme == "http" && !plainHTTP && !Loopback(base.Hostname()):
 		return nil, fmt.Errorf("%s is not asked over http://: %w; use https://", base.Host, ErrPlainHTTP)
 	}

@@ -10,9 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/scf-service/service/expression"
 )
 
 const (
@@ -30,7 +31,7 @@ type Tesseract struct {
 	slots     chan struct{}
 }
 
-var languageNames = regexp.MustCompile(`^[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?(\+[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?){0,9}$`)
+var languageNames = expression.Of(`^[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?(\+[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?){0,9}$`)
 
 // Find looks for the program. Languages are named as it does, joined by a plus ("eng+deu");
 // empty is English. It returns nil and no error where the program is not installed; env is

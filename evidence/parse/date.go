@@ -1,18 +1,19 @@
 package parse
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/scf-service/service/expression"
 )
 
 var (
-	dateISO   = regexp.MustCompile(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:\b|T)`)
-	dateDots  = regexp.MustCompile(`\b(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\b`)
-	dateSlash = regexp.MustCompile(`\b(\d{1,2})[/-](\d{1,2})[/-](\d{4})\b`)
-	dateDMY   = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?[\s-]+(?:of |de |d')?(\p{L}{3,10})\.?,?[\s-]+(?:de |del )?(\d{4})\b`)
-	dateMDY   = regexp.MustCompile(`\b(\p{L}{3,10})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})\b`)
+	dateISO   = expression.Of(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:\b|T)`)
+	dateDots  = expression.Of(`\b(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\b`)
+	dateSlash = expression.Of(`\b(\d{1,2})[/-](\d{1,2})[/-](\d{4})\b`)
+	dateDMY   = expression.Of(`\b(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?[\s-]+(?:of |de |d')?(\p{L}{3,10})\.?,?[\s-]+(?:de |del )?(\d{4})\b`)
+	dateMDY   = expression.Of(`\b(\p{L}{3,10})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})\b`)
 )
 
 // months by their first letters in the languages that are told apart; the longest match wins.

@@ -2,13 +2,13 @@ package parse
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // pdfFlow makes blocks of the pages of one document.
@@ -36,9 +36,9 @@ type pdfFlow struct {
 }
 
 var (
-	pageNumber = regexp.MustCompile(`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`)
-	leaders    = regexp.MustCompile(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
-	digits     = regexp.MustCompile(`\d+`)
+	pageNumber = expression.Of(`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`)
+	leaders    = expression.Of(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
+	digits     = expression.Of(`\d+`)
 )
 
 // repeatKey makes lines comparable that differ only in their page number.

@@ -1,21 +1,21 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 var (
-	rstRule      = regexp.MustCompile(`^([=\-~^*+#"'` + "`" + `:.,_<>!$%&])[=\-~^*+#"'` + "`" + `:.,_<>!$%&]+\s*$`)
-	rstDirective = regexp.MustCompile(`^\.\. ([A-Za-z][\w.+-]*)::\s*(.*)$`)
-	rstField     = regexp.MustCompile(`^:([^:\n]{1,80}):\s+(\S.*)$`)
-	rstInline    = regexp.MustCompile("``([^`]+)``|(?::[\\w:.+-]{1,40}:)?`([^`<]*?)(?:\\s*<[^>`]*>)?`_{0,2}|\\[(?:#?\\w*|\\*)\\]_()|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|\\|([^|\\s][^|]*)\\|_{0,2}")
-	rstNote      = regexp.MustCompile(`^\.\. \[[^\]]{1,40}\]\s+(\S.*)$`)
-	rstSimple    = regexp.MustCompile(`^\s*=+(\s+=+)+\s*$`)
-	rstGrid      = regexp.MustCompile(`^\s*\+([-=]+\+)+\s*$`)
+	rstRule      = expression.Of(`^([=\-~^*+#"'` + "`" + `:.,_<>!$%&])[=\-~^*+#"'` + "`" + `:.,_<>!$%&]+\s*$`)
+	rstDirective = expression.Of(`^\.\. ([A-Za-z][\w.+-]*)::\s*(.*)$`)
+	rstField     = expression.Of(`^:([^:\n]{1,80}):\s+(\S.*)$`)
+	rstInline    = expression.Of("``([^`]+)``|(?::[\\w:.+-]{1,40}:)?`([^`<]*?)(?:\\s*<[^>`]*>)?`_{0,2}|\\[(?:#?\\w*|\\*)\\]_()|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|\\|([^|\\s][^|]*)\\|_{0,2}")
+	rstNote      = expression.Of(`^\.\. \[[^\]]{1,40}\]\s+(\S.*)$`)
+	rstSimple    = expression.Of(`^\s*=+(\s+=+)+\s*$`)
+	rstGrid      = expression.Of(`^\s*\+([-=]+\+)+\s*$`)
 )
 
 // rstSilent are directives that hold no text of the document.

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/evidence/parse/cfb"
+	"github.com/scf-service/service/expression"
 )
 
 // format is a kind of file that can be read.
@@ -209,9 +209,9 @@ func looksBinary(head []byte) bool {
 }
 
 var (
-	htmlStart = regexp.MustCompile(`(?is)^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype\s+html|<html[\s>])`)
-	htmlTags  = regexp.MustCompile(`(?i)<(p|div|h[1-6]|table|tr|td|ul|ol|li|body|head)(\s[^>]*)?>`)
-	mdMarks   = regexp.MustCompile("(?m)^(#{1,6} \\S|```|[-*+] \\S|\\|.*\\|.*\\||> \\S)|\\]\\([^)\\s]+\\)|\\*\\*\\S")
+	htmlStart = expression.Of(`(?is)^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype\s+html|<html[\s>])`)
+	htmlTags  = expression.Of(`(?i)<(p|div|h[1-6]|table|tr|td|ul|ol|li|body|head)(\s[^>]*)?>`)
+	mdMarks   = expression.Of("(?m)^(#{1,6} \\S|```|[-*+] \\S|\\|.*\\|.*\\||> \\S)|\\]\\([^)\\s]+\\)|\\*\\*\\S")
 )
 
 func sniffText(name string, head []byte, whole bool) *format {

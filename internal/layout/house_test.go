@@ -84,6 +84,20 @@ func TestNothingRunsBeforeMain(t *testing.T) {
 	}
 }
 
+// outside is what is no part of the program.
+var outside = []string{"packaging", "examples"}
+
+func TestExpressionsWaitForTheirUse(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || slices.ContainsFunc(outside, func(room string) bool { return within(f.pkg, room) }) {
+			continue
+		}
+		for _, line := range f.eager {
+			t.Errorf("%s:%d compiles an expression before main, on every start: write expression.Of(…)", f.path, line)
+		}
+	}
+}
+
 func TestModulePath(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root(t), "go.mod"))
 	if err != nil {

@@ -18,37 +18,37 @@ const picture = `
 cmd/service       → lower
 
 packaging         → cli
-cli               → cli/mcp cli/lines cli/contexts cli/print engine/client check report/sheet engine/api
+cli               → cli/mcp cli/lines cli/contexts cli/print engine/client check report/sheet engine/api expression
 tui               → cli/print engine/client engine/api
 cli/mcp           → cli/lines engine/client engine/api
 cli/lines         →
-cli/contexts      →
+cli/contexts      → expression
 cli/print         → engine/api
 
-daemon            → engine identity replay engine/api trace
+daemon            → engine identity replay engine/api trace expression
 
 engine/enginetest → engine mail notify store
-engine/client     → engine/api
+engine/client     → engine/api expression
 engine            → lower
 
-agent             → model analysis report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api trace
+agent             → model analysis report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api trace expression
 
 sync              → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api
 workflow          → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api trace
 alert             → mail catalog audit store engine/api
-notify            → audit store engine/api trace
-mail              → catalog audit store engine/api trace
+notify            → audit store engine/api trace expression
+mail              → catalog audit store engine/api trace expression
 archive           → assessment audit store engine/api
-report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api trace
-report            → report/sheet report/drawing catalog/oscal catalog/structured catalog engine/api
-report/sheet      → report/drawing engine/api
+report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api trace expression
+report            → report/sheet report/drawing catalog/oscal catalog/structured catalog engine/api expression
+report/sheet      → report/drawing engine/api expression
 report/drawing    →
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api
-check             → analyst catalog/oscal engine/api
-analyst           → engine/api
-analysis          → engine/api
+check             → analyst catalog/oscal engine/api expression
+analyst           → engine/api expression
+analysis          → engine/api expression
 model             → engine/api trace
 
 evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar catalog/shelf catalog audit store engine/api trace
@@ -57,25 +57,26 @@ evidence/remote   →
 evidence/search   → evidence/embed
 evidence/embed    →
 evidence/chunk    → evidence/parse engine/api
-evidence/parse    → engine/api
-evidence/ocr      →
+evidence/parse    → engine/api expression
+evidence/ocr      → expression
 evidence/similar  →
 
-catalog/shelf     → catalog/starter catalog/workbook catalog/strm catalog/customfile catalog/oscal catalog/structured catalog audit store engine/api
-catalog/oscal     → catalog/structured catalog engine/api
-catalog/customfile → catalog/structured catalog engine/api
+catalog/shelf     → catalog/starter catalog/workbook catalog/strm catalog/customfile catalog/oscal catalog/structured catalog audit store engine/api expression
+catalog/oscal     → catalog/structured catalog engine/api expression
+catalog/customfile → catalog/structured catalog engine/api expression
 catalog/structured → catalog engine/api
 catalog/starter   → catalog engine/api
-catalog/workbook  → catalog engine/api
-catalog/strm      → catalog engine/api
-catalog           → engine/api
-identity          → audit store engine/api
+catalog/workbook  → catalog engine/api expression
+catalog/strm      → catalog engine/api expression
+catalog           → engine/api expression
+identity          → audit store engine/api expression
 replay            → store engine/api
 audit             → store engine/api
 
-store             → engine/api trace
+store             → engine/api trace expression
 
 engine/api        →
+expression        →
 trace             →
 
 examples          →

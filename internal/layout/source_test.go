@@ -29,6 +29,7 @@ type source struct {
 	doc       string
 	imports   []string
 	inits     int
+	eager     []int // lines that compile a regular expression before main
 }
 
 // root is the module's folder.
@@ -86,7 +87,8 @@ func read(file, rel string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	tree, err := parser.ParseFile(token.NewFileSet(), rel, text, parser.ParseComments|parser.SkipObjectResolution)
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, rel, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return source{}, err
 	}
@@ -105,8 +107,31 @@ func read(file, rel string) (source, error) {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
 			s.inits++
 		}
+		if v, ok := d.(*ast.GenDecl); ok {
+			for _, at := range compiles(v) {
+				s.eager = append(s.eager, set.Position(at).Line)
+			}
+		}
 	}
 	return s, nil
+}
+
+// compiles tells where a declaration compiles regular expressions, other than in a function
+// in it.
+func compiles(in ast.Node) []token.Pos {
+	var out []token.Pos
+	ast.Inspect(in, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "regexp" && strings.HasPrefix(n.Sel.Name, "MustCompile") {
+				out = append(out, n.Pos())
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // sources are the module's Go files, in path order.

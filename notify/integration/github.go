@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // github speaks GitHub's REST interface of issues.
@@ -52,7 +52,7 @@ type githubIssue struct {
 }
 
 // githubDue is the line of the body that holds the due date: GitHub's issues have none.
-var githubDue = regexp.MustCompile(`(?m)^\*\*Due date:\*\*[ \t]*([^\r\n]*)`)
+var githubDue = expression.Of(`(?m)^\*\*Due date:\*\*[ \t]*([^\r\n]*)`)
 
 func githubSide(i *githubIssue) api.IssueSide {
 	side := api.IssueSide{Closed: i.State == "closed"}

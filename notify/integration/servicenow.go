@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // servicenow speaks ServiceNow's Table API.
@@ -56,7 +56,7 @@ type snRecord struct {
 
 var (
 	snFields = "sys_id,number,state,active,due_date"
-	snID     = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	snID     = expression.Of(`^[0-9a-f]{32}$`)
 )
 
 func (s *servicenow) path(id string) string {

@@ -7,11 +7,11 @@ import (
 	"math"
 	"net/mail"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 	"github.com/scf-service/service/notify/guard"
 )
 
@@ -279,13 +279,13 @@ func checkSecrets(g guard.Guard, t api.IntegrationType, secrets map[string]strin
 }
 
 var (
-	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+	headerName = expression.Of("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
 	notOurs    = []string{"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect", "proxy-authorization", "proxy-connection", "keep-alive", "accept-encoding"}
-	patterns   = map[string]map[string]*regexp.Regexp{
-		"jira":       {"project": regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,254}$`)},
-		"github":     {"repository": regexp.MustCompile(`^[A-Za-z0-9-]{1,100}/[A-Za-z0-9._-]{1,100}$`)},
-		"servicenow": {"table": regexp.MustCompile(`^[a-z][a-z0-9_]{0,79}$`)},
-		"s3":         {"bucket": regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`), "region": regexp.MustCompile(`^[a-z0-9-]{1,60}$`)},
+	patterns   = map[string]map[string]*expression.Late{
+		"jira":       {"project": expression.Of(`^[A-Za-z][A-Za-z0-9_]{0,254}$`)},
+		"github":     {"repository": expression.Of(`^[A-Za-z0-9-]{1,100}/[A-Za-z0-9._-]{1,100}$`)},
+		"servicenow": {"table": expression.Of(`^[a-z][a-z0-9_]{0,79}$`)},
+		"s3":         {"bucket": expression.Of(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`), "region": expression.Of(`^[a-z0-9-]{1,60}$`)},
 	}
 )
 

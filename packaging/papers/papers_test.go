@@ -115,7 +115,7 @@ func TestLicencesOfAllThatIsLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := tree(t, dir)["licences/THIRD-PARTY-LICENCES.txt"]
-	for _, want := range []string{"Go, its library and runtime", "PDFium Authors", "Bigelow & Holmes", "github.com/danieljoos/wincred ", "github.com/spf13/cobra "} {
+	for _, want := range []string{"Go, its library and runtime", "PDFium Authors", "END OF TERMS AND CONDITIONS", "FreeType Project LICENSE", "Independent JPEG Group", "Professor Benoit Macq", "Bigelow & Holmes", "github.com/danieljoos/wincred ", "github.com/spf13/cobra "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it has nothing of %q", want)
 		}

@@ -6,13 +6,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 	"github.com/scf-service/service/report"
 	"github.com/scf-service/service/store"
 )
@@ -64,7 +64,7 @@ func some(s string) *string {
 	return &s
 }
 
-var fileHash = regexp.MustCompile(`^[0-9A-Fa-f]{64}$`)
+var fileHash = expression.Of(`^[0-9A-Fa-f]{64}$`)
 
 // named is the report of an id, or the newest whose file has a SHA-256.
 func (s *Service) named(ctx context.Context, by api.Caller, ref string) (*api.Report, error) {

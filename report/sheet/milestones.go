@@ -2,13 +2,13 @@ package sheet
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // Milestones stand in one cell, a line each, and their changes in another, as plans of
@@ -107,10 +107,10 @@ func movedFrom(number int, c api.MilestoneChange) moved {
 }
 
 var (
-	entryLine   = regexp.MustCompile(`(?s)^\(?([0-9]{1,3})[.)][ \t]*(.*)$`)
-	plannedLine = regexp.MustCompile(`(?s)^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:|[ \t])[ \t]*(.*)$`)
-	statusEnd   = regexp.MustCompile(`\s*\[([^\[\]\n]*)\]$`)
-	movedLine   = regexp.MustCompile(`(?is)^(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*)?(?:by[ \t]+([^\n]*?))?[ \t]*:?[ \t]*moved to ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:[ \t]*(.*))?$`)
+	entryLine   = expression.Of(`(?s)^\(?([0-9]{1,3})[.)][ \t]*(.*)$`)
+	plannedLine = expression.Of(`(?s)^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:|[ \t])[ \t]*(.*)$`)
+	statusEnd   = expression.Of(`\s*\[([^\[\]\n]*)\]$`)
+	movedLine   = expression.Of(`(?is)^(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*)?(?:by[ \t]+([^\n]*?))?[ \t]*:?[ \t]*moved to ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:[ \t]*(.*))?$`)
 )
 
 // entries are a cell's numbered texts, with the line each begins on.
