@@ -2,6 +2,7 @@ package sync
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -35,10 +36,13 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		}
 		old, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
 		switch {
-		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID:
+		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID && (b.Server == "" || b.Server == old.Server):
 			return nil // as it is
+		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID: // its home has another address now
+			old.Server, old.RemoteOrganization, old.Account = b.Server, cmp.Or(b.RemoteOrganization, old.RemoteOrganization), cmp.Or(b.Account, old.Account)
+			return errors.Join(store.SyncLinks.Put(tx, org, &old), attached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 		case err == nil && old.Role == store.SyncClone:
-			return api.Conflict("the assessment is a clone already, and its home is %s", homeName(&old))
+			return api.Conflict("the assessment is a clone already, and its home is %s; `service sync` brings both together, `service sync forget` ends that", homeName(&old))
 		case err == nil:
 			return api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
 		case !errors.Is(err, store.ErrNotFound):
@@ -51,13 +55,16 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		}
 		l := store.SyncLink{OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
 			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer}
-		return errors.Join(store.SyncLinks.Insert(tx, org, &l), touchAll(tx, org, b.AssessmentID, there),
-			audit.Append(tx, by, audit.Entry{Action: "sync.attached", ResourceType: "assessment", ResourceID: b.AssessmentID, Changes: map[string]any{"server": b.Server, "replica_id": b.ReplicaID}}))
+		return errors.Join(store.SyncLinks.Insert(tx, org, &l), touchAll(tx, org, b.AssessmentID, there), attached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: b.AssessmentID})
+}
+
+func attached(tx *store.Tx, by api.Caller, id, server, replica string) error {
+	return audit.Append(tx, by, audit.Entry{Action: "sync.attached", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"server": server, "replica_id": replica}})
 }
 
 func cmpErr(err error, other error) error {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/scf-service/service/audit"
@@ -31,7 +32,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 	}
 	var out *api.JoinedSync
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		out = &api.JoinedSync{AssessmentID: b.AssessmentID, Account: by.Actor.Name}
+		out = &api.JoinedSync{AssessmentID: b.AssessmentID, OrganizationID: by.OrganizationID, Account: by.Actor.Name}
 		org := by.OrganizationID
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
 		switch {
@@ -114,7 +115,7 @@ func touchAll(tx *store.Tx, org, id string, there bool) error {
 func (s *Service) Changes(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) (*api.SyncParcel, error) {
 	var out *api.SyncParcel
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		left := onePage
+		left := room{lines: pageBytes, documents: math.MaxInt, files: math.MaxInt64}
 		f, err := changes(tx, by, in, &left)
 		if err == nil {
 			out, err = f.parcel()
@@ -263,9 +264,11 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, left *room) 
 	return f, nil
 }
 
+const restored = "the home was restored from a backup. Nothing of the clone is lost: keep its folder, clone the assessment anew into another one (`service --data FOLDER sync clone`), and do there again what the home lost"
+
 // forked is the refusal where the home's history is not the one that a clone has read.
 func forked() error {
-	return api.Conflict("the history here is not the one this clone has read: the home was restored from a backup; export what the clone has, then clone the assessment anew")
+	return api.Conflict("the history here is not the one this clone has read: %s", restored)
 }
 
 // anchor is the last record of the organization's audit chain.

@@ -134,7 +134,7 @@ func TestLyingClone(t *testing.T) {
 	}{
 		"another assessment": {func(head map[string]any, all lines) lines { head["assessment_id"] = "another"; return all }, "another assessment", true},
 		"another clone":      {func(head map[string]any, all lines) lines { head["replica_id"] = "another"; return all }, "there is no clone", true},
-		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "came before", true},
+		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "that this clone sent before: the home was restored", true},
 		"a table of people":  {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "no table", true},
 		"an approval as it is": {func(_ map[string]any, all lines) lines {
 			return lines{{"op": "insert", "table": "approvals", "key": store.K("x").Bytes(), "record": map[string]any{"id": "x", "assessment_id": assessmentID}}}

@@ -41,8 +41,10 @@ type Catalogs interface {
 	CarryOwn(ctx context.Context, by api.Caller, content []byte) error
 }
 
-// Documents keeps documents that were read elsewhere.
+// Documents keeps documents that were read elsewhere: Arrive as they were read there, Read
+// as they are read here.
 type Documents interface {
+	Read(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (a *evidence.Arrival, strange int, err error)
 	Arrive(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.Arrival, error)
 	Keep(tx *store.Tx, by api.Caller, a *evidence.Arrival, told bool) error
 	Leave(tx *store.Tx, by api.Caller, doc *store.Document, told bool) error
