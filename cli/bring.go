@@ -135,8 +135,13 @@ func (a *app) both(ctx context.Context) (*api.SyncStatus, *client.Client, func()
 	return st, home, done, movedHome(err, st)
 }
 
-// movedHome says what to do where a clone's home gives no answer, or takes none of this person any more.
+// movedHome says what to do where a clone's home gives no answer, knows nothing of it, or takes
+// nothing of this person any more.
 func movedHome(err error, st *api.SyncStatus) error {
+	if api.IsCode(err, api.CodeNotFound) {
+		return advise(err, "%s knows nothing of this clone any more; what is here stays here. Where the assessment was deleted there, `service sync forget` makes this one stand on its own, and `service sync publish %s` gives it a home again; "+
+			"where the synchronisation was ended there, make another clone in a folder of its own: `service --data FOLDER sync clone %s %s`", st.Server, st.Server, st.Server, st.AssessmentID)
+	}
 	if api.IsCode(err, api.CodeForbidden) {
 		return advise(err, "what was changed here stays here. Where %s is no member there any more, an owner or admin signs in on this machine (`service login %s`) and runs `service sync`: it is held back there until somebody decides", st.Account, st.Server)
 	}
@@ -327,7 +332,7 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	if st, err := call(ctx, a, api.GetSyncStatus, &api.SyncInput{AssessmentID: one.ID}); err == nil {
 		switch st.Role {
 		case "none":
-			return nil, stopped("%s is in this data folder already, and is no clone", one.Name)
+			return nil, advise(stopped("%s is in this data folder already, and is no clone", one.Name), "clone it into a folder of its own: `service --data FOLDER sync clone %s %s`", server, one.ID)
 		case "clone":
 			in.Body.ReplicaID = st.ReplicaID
 		}
@@ -337,6 +342,9 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	joined, err := client.Do(ctx, home, api.JoinSync, in)
 	if err != nil {
 		return nil, err
+	}
+	if in.Body.ReplicaID != "" && joined.ReplicaID != in.Body.ReplicaID {
+		return nil, movedHome(api.NotFound("clone", in.Body.ReplicaID), &api.SyncStatus{AssessmentID: one.ID, Server: server})
 	}
 	st, err := a.attach(ctx, server, joined, joined.CatalogSHA256, joined.OwnSHA256)
 	if api.IsCode(err, api.CodeInvalidState) && carry {

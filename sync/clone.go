@@ -257,6 +257,7 @@ func (s *Service) take(ctx context.Context, by api.Caller, id string, f *file, b
 		if done, err := t.due(tx, &l); done || err != nil {
 			return err
 		}
+		t.read = l.Since
 		if err := tx.Unlogged(func() error { return t.lines(tx, out) }); err != nil {
 			return err
 		}
@@ -285,8 +286,9 @@ type taking struct {
 	f     *file
 	place *place
 	docs  map[string]*evidence.Arrival
-	// bundled: it came in a bundle.
+	// bundled: it came in a bundle; read is how far the clone had read before.
 	bundled bool
+	read    int64
 }
 
 // due tells whether the file is what comes next; done where it was taken before.
@@ -322,7 +324,10 @@ func (t *taking) lines(tx *store.Tx, out *api.BroughtSync) error {
 		}
 		last = l.Sequence
 		tab := tableNamed(l.Table)
-		var err error
+		err := t.told(tx, tab, l)
+		if err != nil {
+			return err
+		}
 		switch l.Op {
 		case opPut:
 			err = t.put(tx, tab, l)
@@ -343,6 +348,35 @@ func (t *taking) lines(tx *store.Tx, out *api.BroughtSync) error {
 		if err := assessment.RecordVersion(tx, t.by, t.f.AssessmentID, written[id], id); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// told holds what a bundle tells again against what was read before: a record that has not
+// changed since is as it was then, unless the home has another history now.
+func (t *taking) told(tx *store.Tx, tab *table, l *line) error {
+	if l.Op != opPut || l.Sequence > t.read {
+		return nil
+	}
+	local, there, err := tab.read(tx, t.place.org, l.Key)
+	if err != nil {
+		return err
+	}
+	was, err := base(tx, t.place.org, t.f.AssessmentID, tab.name, l.Key)
+	if err != nil {
+		return err
+	}
+	if there && (was == nil || !equal(tab.wire(local), was)) {
+		return nil // it was changed here, and its base may wait for what becomes of that
+	}
+	same := was != nil
+	for name, v := range l.Record {
+		if w, ok := was[name]; ok && !bytes.Equal(v, w) {
+			same = false
+		}
+	}
+	if !same {
+		return api.Conflict("the bundle tells another history than the one this clone has read: %s", restored)
 	}
 	return nil
 }

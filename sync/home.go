@@ -264,7 +264,11 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, left *room) 
 	return f, nil
 }
 
-const restored = "the home was restored from a backup. Nothing of the clone is lost: keep its folder, clone the assessment anew into another one (`service --data FOLDER sync clone`), and do there again what the home lost"
+// restored is what became of a home that has another history than a clone has read.
+const restored = "the home was restored from a backup. Nothing of the clone is lost: keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what the home lost"
+
+// restoredClone is what to do with a clone that is older than its home knows it.
+const restoredClone = "keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what `service sync status` here lists as not sent"
 
 // forked is the refusal where the home's history is not the one that a clone has read.
 func forked() error {

@@ -108,7 +108,7 @@ func (r *replay) again(rep *store.SyncReplica) (out *api.PushedSync, done bool, 
 		out = &api.PushedSync{}
 		return out, true, json.Unmarshal(rep.Answer, out)
 	case r.f.Counter <= rep.Counter:
-		return nil, false, api.Conflict("batch %d of this clone was taken with other content: the clone was restored from a backup. Keep its folder, clone the assessment anew into another one (`service --data FOLDER sync clone`), and do there again what `service sync status` here lists as not sent", r.f.Counter)
+		return nil, false, api.Conflict("batch %d of this clone was taken with other content: the clone was restored from a backup; %s", r.f.Counter, restoredClone)
 	default:
 		return nil, false, api.Conflict("the home does not know of changes that this clone sent before: %s", restored)
 	}

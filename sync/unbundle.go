@@ -133,7 +133,7 @@ func (u *unpacking) serial(last *store.SyncSerials) error {
 		u.out.Again = true
 		return nil
 	case m.Serial == last.Taken:
-		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use", m.Serial, u.peer.Name)
+		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use. Where the home was restored, make another clone in a folder of its own; where the clone was, %s", m.Serial, u.peer.Name, restoredClone)
 	case m.Serial < last.Taken:
 		return api.Conflict("this is bundle %d of %s, of %s, and bundle %d was taken already: it is older than the last one", m.Serial, u.peer.Name, m.MadeAt.Format("2006-01-02 15:04"), last.Taken)
 	}
@@ -169,7 +169,7 @@ func (u *unpacking) dueFromHome(tx *store.Tx, l *store.SyncLink) error {
 	case on && m.Counter < waiting.Counter:
 		return api.Conflict("the home wrote this before it had your changes, which are on their way to it; bring it your bundle, and take the answer to that")
 	case m.Counter > l.Counter:
-		return api.Conflict("the home has changes of this clone that it does not know of: it was restored from a backup; export what it has, then clone the assessment anew")
+		return api.Conflict("the home has changes of this clone that it does not know of: it was restored from a backup; %s", restoredClone)
 	case m.Counter < l.Counter:
 		return api.Conflict("the home wrote this before it had your last changes; take the bundle that it wrote after them")
 	}
