@@ -142,6 +142,9 @@ func movedHome(err error, st *api.SyncStatus) error {
 		return advise(err, "%s knows nothing of this clone any more; what is here stays here. Where the assessment was deleted there, `service sync forget` makes this one stand on its own, and `service sync publish %s` gives it a home again; "+
 			"where the synchronisation was ended there, make another clone in a folder of its own: `service --data FOLDER sync clone %s %s`", st.Server, st.Server, st.Server, st.AssessmentID)
 	}
+	if api.IsCode(err, api.CodeUnauthorized) {
+		return advise(err, "sign in at the home with `service login %s`; what was changed here stays here meanwhile", st.Server)
+	}
 	if api.IsCode(err, api.CodeForbidden) {
 		return advise(err, "what was changed here stays here. Where %s is no member there any more, an owner or admin signs in on this machine (`service login %s`) and runs `service sync`: it is held back there until somebody decides", st.Account, st.Server)
 	}

@@ -167,11 +167,7 @@ func (p *place) control(code string) string {
 	if p.snapshot == nil {
 		return ""
 	}
-	c, err := p.snapshot.Control(code)
-	if err != nil {
-		return ""
-	}
-	return c.ID
+	return p.snapshot.ControlID(code)
 }
 
 func (p *place) framework(code string) string {

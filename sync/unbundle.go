@@ -2,9 +2,9 @@ package sync
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
@@ -215,6 +215,14 @@ func (u *unpacking) dueFromClone(tx *store.Tx, l *store.SyncLink) error {
 
 // read reads the bundle to its end: files are kept, the rest is held.
 func (u *unpacking) read(ctx context.Context, r *bundle.Reader) error {
+	k := u.s.keeping()
+	err := u.parts(ctx, k, r)
+	kept, failed := k.end()
+	u.files = append(u.files, kept...)
+	return cmp.Or(err, failed)
+}
+
+func (u *unpacking) parts(ctx context.Context, k *keeping, r *bundle.Reader) error {
 	for {
 		part, in, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -225,7 +233,7 @@ func (u *unpacking) read(ctx context.Context, r *bundle.Reader) error {
 		}
 		switch {
 		case part.Kind == bundle.File:
-			err = u.file(ctx, part, in)
+			err = u.file(ctx, k, part, in)
 		case u.out.Again:
 		default:
 			var data []byte
@@ -256,21 +264,16 @@ func (u *unpacking) held(kind string, data []byte) error {
 }
 
 // file keeps a file that is lacking; one that is here is read over.
-func (u *unpacking) file(ctx context.Context, part bundle.Part, in io.Reader) error {
+func (u *unpacking) file(ctx context.Context, k *keeping, part bundle.Part, in io.Reader) error {
 	if !u.lacking[part.SHA256] {
 		return nil
 	}
 	u.lacking[part.SHA256] = false
-	u.files = append(u.files, part.SHA256)
 	if u.dry {
+		u.files = append(u.files, part.SHA256)
 		return nil
 	}
-	_, err := u.s.DB.Blobs().Put(ctx, in, maxBlob)
-	var told *api.Error
-	if err != nil && !errors.As(err, &told) {
-		return fmt.Errorf("keeping a file of the bundle: %w", err)
-	}
-	return err
+	return k.keep(ctx, part.SHA256, part.Size, in)
 }
 
 // hasCatalog brings the catalog where it is carried and lacking.
