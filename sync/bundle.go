@@ -200,7 +200,7 @@ func (s *Service) packChanges(ctx context.Context, by api.Caller, p *packing, pe
 		rep.ID = joined.ReplicaID
 	}
 	m := &p.manifest
-	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer = store.SyncHome, rep.ID, joined.Name, joined.Account, rep.Counter, rep.Answer
+	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer, m.BatchSHA256 = store.SyncHome, rep.ID, joined.Name, joined.Account, rep.Counter, rep.Answer, rep.Sum
 	var files []string
 	left := room{lines: math.MaxInt, documents: math.MaxInt, files: bundleRoom.files}
 	held := 0

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"math"
@@ -133,7 +135,11 @@ func (u *unpacking) serial(last *store.SyncSerials) error {
 		u.out.Again = true
 		return nil
 	case m.Serial == last.Taken:
-		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use. Where the home was restored, make another clone in a folder of its own; where the clone was, %s", m.Serial, u.peer.Name, restoredClone)
+		do := "there, " + restoredClone
+		if m.Role == store.SyncHome {
+			do = "make another clone in a folder of its own, of a bundle that they write for that one's key, and do there again what the home lost"
+		}
+		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use; %s", m.Serial, u.peer.Name, do)
 	case m.Serial < last.Taken:
 		return api.Conflict("this is bundle %d of %s, of %s, and bundle %d was taken already: it is older than the last one", m.Serial, u.peer.Name, m.MadeAt.Format("2006-01-02 15:04"), last.Taken)
 	}
@@ -164,7 +170,10 @@ func (u *unpacking) dueFromHome(tx *store.Tx, l *store.SyncLink) error {
 	if ignore(err) != nil {
 		return err
 	}
+	sum := sha256.Sum256(waiting.Data)
 	switch on := err == nil; {
+	case on && m.Counter == waiting.Counter && m.BatchSHA256 != hex.EncodeToString(sum[:]):
+		return api.Conflict("the home took other changes of this clone as batch %d than those that wait here: this folder is a copy of another, or was restored from a backup; %s", m.Counter, restoredClone)
 	case on && m.Counter == waiting.Counter:
 	case on && m.Counter < waiting.Counter:
 		return api.Conflict("the home wrote this before it had your changes, which are on their way to it; bring it your bundle, and take the answer to that")
