@@ -154,13 +154,13 @@ func catalogWith(tx *store.Tx, org, snapshot, own string) (*store.CatalogVersion
 	}
 	revision, found, err := shelf.OwnWith(tx, org, own)
 	if err == nil && !found {
-		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): have them carried over with the catalog (--carry-catalog)", own)
+		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): carry them over with the catalog (`service sync clone` and `publish` with --carry-catalog)", own)
 	}
 	return v, revision, err
 }
 
 func missingCatalog(snapshot string) error {
-	return api.Conflict("the catalog version of the assessment is not here (content %.12s…): import the same release, or have it carried over", snapshot)
+	return api.Conflict("the catalog version of the assessment is not where it is to come (content %.12s…): import the same release there, or carry it over (`service sync clone` and `publish` with --carry-catalog)", snapshot)
 }
 
 func (p *place) control(code string) string {
