@@ -135,12 +135,23 @@ func (a *app) both(ctx context.Context) (*api.SyncStatus, *client.Client, func()
 	return st, home, done, movedHome(err, st)
 }
 
+// brokeOff says what to do where the way broke off.
+func brokeOff(err error) error {
+	if !errors.Is(err, client.ErrBrokeOff) {
+		return err
+	}
+	return advise(err, "run the same command again: it goes on from there, and nothing is taken twice")
+}
+
 // movedHome says what to do where a clone's home gives no answer, knows nothing of it, or takes
 // nothing of this person any more.
 func movedHome(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
 		return advise(err, "%s knows nothing of this clone any more; what is here stays here. Where the assessment was deleted there, `service sync forget` makes this one stand on its own, and `service sync publish %s` gives it a home again; "+
 			"where the synchronisation was ended there, make another clone in a folder of its own: `service --data FOLDER sync clone %s %s`", st.Server, st.Server, st.Server, st.AssessmentID)
+	}
+	if errors.Is(err, client.ErrBrokeOff) {
+		return brokeOff(err)
 	}
 	if api.IsCode(err, api.CodeUnauthorized) {
 		return advise(err, "sign in at the home with `service login %s`; what was changed here stays here meanwhile", st.Server)
@@ -311,7 +322,7 @@ any other; ` + "`service sync`" + ` brings both together. Broken off, the same c
 			}
 			got, err := a.cloneFrom(ctx, home, strings.TrimRight(args[0], "/"), args[1], carry)
 			if err = errors.Join(err, done()); err != nil {
-				return err
+				return brokeOff(err)
 			}
 			a.use(got.AssessmentID)
 			return a.printBringing(got)
@@ -385,7 +396,7 @@ you, as far as the rules there let you.`,
 			}
 			got, err := a.publishTo(ctx, home, strings.TrimRight(args[0], "/"), carry)
 			if err = errors.Join(err, done()); err != nil {
-				return err
+				return brokeOff(err)
 			}
 			return a.printBringing(got)
 		},

@@ -150,7 +150,7 @@ func TestSyncInLots(t *testing.T) {
 	breaks := func(args ...string) {
 		t.Helper()
 		cmd := laptop.command(args...)
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "broke off") {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "broke off") || !strings.Contains(string(out), "it goes on from there") {
 			t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
