@@ -209,6 +209,16 @@ func (s *Snapshot) Control(ref string) (api.Control, error) {
 	return s.controlList()[i], nil
 }
 
+// ControlID is the id of the control with a code; empty where there is none, without looking for
+// what is like it.
+func (s *Snapshot) ControlID(code string) string {
+	i, ok := s.controls[strings.ToUpper(strings.TrimSpace(code))]
+	if !ok {
+		return ""
+	}
+	return s.controlIDs[i]
+}
+
 // Framework finds a framework by id, code, alias, name or workbook header.
 func (s *Snapshot) Framework(ref string) (api.Framework, error) {
 	i, err := s.findFramework(ref)

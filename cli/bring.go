@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -54,7 +53,7 @@ was submitted, approved and moved offline is done again at the home, by its rule
 		}
 		got, err := a.together(ctx, home, st, dry)
 		if err := errors.Join(err, done()); err != nil {
-			return err
+			return movedHome(err, st)
 		}
 		return a.printBringing(got)
 	}
@@ -68,7 +67,7 @@ func (a *app) printBringing(got *bringing) error {
 	}
 	return a.out.Page(func(p *print.Page) {
 		if got.DryRun {
-			p.Text("Would send %s and %s; the home would take %d, with %s. There is %s to read.", count(got.Sent, "change", "changes"), count(got.Files, "file", "files"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
+			p.Text("Would send %s and %s; the home would take %d, with %s. It has %s to read.", count(got.Sent, "change", "changes"), count(got.Files, "file", "files"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
 		} else {
 			p.Text("Sent %s, read %s and %s.", count(got.Sent, "change", "changes"), count(got.Read, "record", "records"), count(got.Files, "file", "files"))
 		}
@@ -133,7 +132,37 @@ func (a *app) both(ctx context.Context) (*api.SyncStatus, *client.Client, func()
 		return nil, nil, nil, advise(stopped("this clone was made from a bundle of %s, and knows no server", st.PeerName), "`service sync bundle FILE` writes what they lack, `service sync take FILE` takes what they write")
 	}
 	home, done, err := a.homeOf(ctx, st.Server, st.OrganizationID, token)
-	return st, home, done, err
+	return st, home, done, movedHome(err, st)
+}
+
+// brokeOff says what to do where the way broke off.
+func brokeOff(err error) error {
+	if !errors.Is(err, client.ErrBrokeOff) {
+		return err
+	}
+	return advise(err, "run the same command again: it goes on from there, and nothing is taken twice")
+}
+
+// movedHome says what to do where a clone's home gives no answer, knows nothing of it, or takes
+// nothing of this person any more.
+func movedHome(err error, st *api.SyncStatus) error {
+	if api.IsCode(err, api.CodeNotFound) {
+		return advise(err, "%s knows nothing of this clone any more; what is here stays here. Where the assessment was deleted there, `service sync forget` makes this one stand on its own, and `service sync publish %s` gives it a home again; "+
+			"where the synchronisation was ended there, make another clone in a folder of its own: `service --data FOLDER sync clone %s %s`", st.Server, st.Server, st.Server, st.AssessmentID)
+	}
+	if errors.Is(err, client.ErrBrokeOff) {
+		return brokeOff(err)
+	}
+	if api.IsCode(err, api.CodeUnauthorized) {
+		return advise(err, "sign in at the home with `service login %s`; what was changed here stays here meanwhile", st.Server)
+	}
+	if api.IsCode(err, api.CodeForbidden) {
+		return advise(err, "what was changed here stays here. Where %s is no member there any more, an owner or admin signs in on this machine (`service login %s`) and runs `service sync`: it is held back there until somebody decides", st.Account, st.Server)
+	}
+	if !errors.Is(err, client.ErrUnreachable) {
+		return err
+	}
+	return advise(err, "see that the server runs and that there is a way to it; nothing is lost meanwhile. Where it has another address now, `service sync clone ADDRESS %s` goes on with it", st.AssessmentID)
 }
 
 func (a *app) syncState(ctx context.Context) (*api.SyncStatus, error) {
@@ -181,6 +210,9 @@ func (a *app) together(ctx context.Context, home *client.Client, st *api.SyncSta
 		}
 	}
 	err = a.readHome(ctx, here, home, st, got)
+	if api.IsCode(err, api.CodeForbidden) && got.Sent > 0 { // somebody brought what is another's; it is not theirs to read
+		got.Notes, err = append(got.Notes, "nothing was read: "+err.Error()), nil
+	}
 	if err == nil {
 		a.progress.Done("sent %d, read %d", got.Sent, got.Read)
 	}
@@ -234,68 +266,10 @@ func (a *app) readHome(ctx context.Context, here, home *client.Client, st *api.S
 		if err != nil {
 			return err
 		}
-		if !out.More {
+		if !out.More && p.Lines == 0 { // asked once more, so the home knows what was read
 			return nil
 		}
 	}
-}
-
-// dryWord is dry as the parameters have it.
-func dryWord(dry bool) string {
-	if dry {
-		return "true"
-	}
-	return ""
-}
-
-func parcelFile(data []byte) api.UploadFile {
-	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
-}
-
-// filesAtOnce is how many files go in one request.
-const filesAtOnce = 50
-
-// carryFiles brings the files that a parcel names from one side to the other, where it lacks
-// them; where dry, it only counts them.
-func carryFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel, dry bool) (n int, err error) {
-	if len(p.Files) == 0 {
-		return 0, nil
-	}
-	var lacks []string
-	for all := p.Files; len(all) > 0; {
-		some := all[:min(1000, len(all))]
-		all = all[len(some):]
-		ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
-		ask.Body.SHA256 = some
-		m, err := client.Do(ctx, to, api.MissingSyncFiles, ask)
-		if err != nil {
-			return n, err
-		}
-		lacks = append(lacks, m.SHA256...)
-	}
-	if dry {
-		return len(lacks), nil
-	}
-	for atOnce := filesAtOnce; len(lacks) > 0; {
-		ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
-		ask.Body.SHA256 = lacks[:min(atOnce, len(lacks))]
-		f, err := client.Do(ctx, from, api.FetchSyncFiles, ask)
-		if err != nil {
-			return n, err
-		}
-		out, err := client.Do(ctx, to, api.BringSyncFiles, &api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "files.tar", Content: f.Content}})
-		err = errors.Join(err, f.Content.Close())
-		if api.IsCode(err, api.CodeValidation) && len(ask.Body.SHA256) > 1 { // together they may be too large for one upload
-			atOnce = len(ask.Body.SHA256) / 2
-			continue
-		}
-		if err != nil {
-			return n, err
-		}
-		lacks = lacks[len(ask.Body.SHA256):]
-		n += out.Taken
-	}
-	return n, nil
 }
 
 // thereNamed is an assessment at a server, by id or name.
@@ -330,24 +304,6 @@ func machine() string {
 	return name
 }
 
-// carryCatalog brings the catalog version of a synchronised assessment to the other side, and
-// the own frameworks and controls that it uses.
-func carryCatalog(ctx context.Context, from, to *client.Client, assessment string, own bool) error {
-	f, err := client.Do(ctx, from, api.GetSyncCatalog, &api.SyncInput{AssessmentID: assessment})
-	if err != nil {
-		return err
-	}
-	_, err = client.Do(ctx, to, api.BringSyncCatalog, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}})
-	if err = errors.Join(err, f.Content.Close()); err != nil || !own {
-		return err
-	}
-	if f, err = client.Do(ctx, from, api.GetSyncFrameworks, &api.SyncInput{AssessmentID: assessment}); err != nil {
-		return err
-	}
-	_, err = client.Do(ctx, to, api.BringSyncFrameworks, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}})
-	return errors.Join(err, f.Content.Close())
-}
-
 func (a *app) syncClone() *cobra.Command {
 	var carry bool
 	cmd := &cobra.Command{
@@ -366,7 +322,7 @@ any other; ` + "`service sync`" + ` brings both together. Broken off, the same c
 			}
 			got, err := a.cloneFrom(ctx, home, strings.TrimRight(args[0], "/"), args[1], carry)
 			if err = errors.Join(err, done()); err != nil {
-				return err
+				return brokeOff(err)
 			}
 			a.use(got.AssessmentID)
 			return a.printBringing(got)
@@ -390,7 +346,7 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	if st, err := call(ctx, a, api.GetSyncStatus, &api.SyncInput{AssessmentID: one.ID}); err == nil {
 		switch st.Role {
 		case "none":
-			return nil, stopped("%s is in this data folder already, and is no clone", one.Name)
+			return nil, advise(stopped("%s is in this data folder already, and is no clone", one.Name), "clone it into a folder of its own: `service --data FOLDER sync clone %s %s`", server, one.ID)
 		case "clone":
 			in.Body.ReplicaID = st.ReplicaID
 		}
@@ -401,10 +357,13 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	if err != nil {
 		return nil, err
 	}
-	st, err := a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256, joined.OwnSHA256)
+	if in.Body.ReplicaID != "" && joined.ReplicaID != in.Body.ReplicaID {
+		return nil, movedHome(api.NotFound("clone", in.Body.ReplicaID), &api.SyncStatus{AssessmentID: one.ID, Server: server})
+	}
+	st, err := a.attach(ctx, server, joined, joined.CatalogSHA256, joined.OwnSHA256)
 	if api.IsCode(err, api.CodeInvalidState) && carry {
 		if err = carryCatalog(ctx, home, here, one.ID, joined.OwnSHA256 != ""); err == nil {
-			st, err = a.attach(ctx, server, one.OrganizationID, joined, joined.CatalogSHA256, joined.OwnSHA256)
+			st, err = a.attach(ctx, server, joined, joined.CatalogSHA256, joined.OwnSHA256)
 		}
 	}
 	if err != nil {
@@ -413,9 +372,9 @@ func (a *app) cloneFrom(ctx context.Context, home *client.Client, server, ref st
 	return a.together(ctx, home, st, false)
 }
 
-func (a *app) attach(ctx context.Context, server, organization string, j *api.JoinedSync, catalog, own string) (*api.SyncStatus, error) {
+func (a *app) attach(ctx context.Context, server string, j *api.JoinedSync, catalog, own string) (*api.SyncStatus, error) {
 	in := &api.AttachSyncInput{}
-	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.OwnSHA256 = j.AssessmentID, server, organization, j.ReplicaID, j.Account, catalog, own
+	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.OwnSHA256 = j.AssessmentID, server, j.OrganizationID, j.ReplicaID, j.Account, catalog, own
 	return call(ctx, a, api.AttachSync, in)
 }
 
@@ -437,7 +396,7 @@ you, as far as the rules there let you.`,
 			}
 			got, err := a.publishTo(ctx, home, strings.TrimRight(args[0], "/"), carry)
 			if err = errors.Join(err, done()); err != nil {
-				return err
+				return brokeOff(err)
 			}
 			return a.printBringing(got)
 		},
@@ -461,7 +420,7 @@ func (a *app) publishTo(ctx context.Context, home *client.Client, server string,
 	if err != nil {
 		return nil, err
 	}
-	if st, err = a.attach(ctx, server, "", joined, st.CatalogSHA256, st.OwnSHA256); err != nil {
+	if st, err = a.attach(ctx, server, joined, st.CatalogSHA256, st.OwnSHA256); err != nil {
 		return nil, err
 	}
 	if carry {
@@ -548,6 +507,10 @@ func (a *app) syncConflicts() *cobra.Command {
 
 func conflictPage(p *print.Page, c *api.SyncConflict) {
 	p.Item(0, "%s (%s, %s)", c.Message, c.Status, c.ID)
+	if c.Kind == api.ConflictReplica {
+		p.Item(2, "`--take clone` does them as you, as far as the rules let you; `--take home` leaves them out")
+		return
+	}
 	for _, s := range []struct {
 		what string
 		side api.SyncSide

@@ -228,6 +228,9 @@ that is damaged, older than the last, from a stranger or for another is refused 
 			if err != nil {
 				return usage("%s can't be read: %v", args[0], reason(err))
 			}
+			if info, err := f.Stat(); err == nil && info.IsDir() {
+				return errors.Join(usage("%s is a folder; name the bundle in it", args[0]), f.Close())
+			}
 			in := &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "bundle", Content: f}, Dry: dryWord(dry)}
 			a.progress.Start("take the bundle")
 			got, err := call(cmd.Context(), a, api.TakeSyncBundle, in)

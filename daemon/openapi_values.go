@@ -200,7 +200,7 @@ var exampleFields = map[string]any{
 
 	// What carries word outside, and what is watched.
 	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "The chat of the security team", "CreateWebhookInput.description": "The chat of the security team",
-	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "BroughtSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncParcel.next": 41, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "SyncAhead.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
+	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "BroughtSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncParcel.next": 41, "file_bytes": 64_700, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "SyncAhead.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
 	"SyncConflict.kind": "field", "SyncConflict.status": "open", "choice": "clone", "resolved_by": nil, "kept_sha256": "", "SyncReplica.name": "adas-laptop", "user_name": "Ada Byron", "account": "Ada Byron",
 	"SyncStatus.server": "https://grc.acme.example", "SyncStatus.role": "clone", "anchor_hash": exampleHash, "catalog_label": "2026.1.1", "notes": []string{}, "data": []byte("H4sI"), "files": []string{exampleHash},
 	"ResolveSyncInput.value": json.RawMessage(`"Head of IT"`), "ResolveSyncInput.choice": "value", "SyncFiles.sha256": []string{exampleHash}, "MissingSyncInput.sha256": []string{exampleHash}, "replicas": []api.SyncReplica{},

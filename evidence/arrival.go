@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"runtime/debug"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/evidence/chunk"
+	"github.com/scf-service/service/evidence/parse"
 	"github.com/scf-service/service/evidence/search"
 	"github.com/scf-service/service/store"
 )
@@ -47,6 +51,87 @@ func (s *Service) Arrive(ctx context.Context, org, version string, doc store.Doc
 	}
 	out.Document.Embedder = embedder.Name()
 	return out, nil
+}
+
+// Read reads the file of a document that was read elsewhere, as if it had been added here:
+// its passages say what the file says, under the ids with which they came. strange is how many
+// came that do not stand in it. Nothing is kept until Keep.
+func (s *Service) Read(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (a *Arrival, strange int, err error) {
+	doc.OrganizationID, doc.Stage = org, "done"
+	doc.Filename, doc.Path = cleanName(doc.Filename), cleanPath(doc.Path)
+	if doc.Filename == "" || len(doc.Category) > maxCategory {
+		return nil, 0, api.Invalid("documents", "a document without a name, or with a category of more than %d bytes", maxCategory)
+	}
+	select {
+	case s.rereading <- struct{}{}:
+		defer func() { <-s.rereading }()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	f, size, err := s.db.Blobs().Open(doc.SHA256)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	doc.SizeBytes = size
+	parsed, chunks, err := s.readFile(ctx, doc.Filename, readerAt{f}, size)
+	if ctx.Err() != nil {
+		return nil, 0, ctx.Err()
+	}
+	if err != nil {
+		reason := err.Error()
+		doc.Status, doc.Error, doc.ChunkCount, doc.Embedder = api.DocumentFailed, &reason, 0, ""
+		return &Arrival{Document: doc}, len(came), nil
+	}
+	describe(&doc, parsed, s.categorize)
+	doc.Status, doc.Error, doc.ChunkCount = api.DocumentIngested, nil, len(chunks)
+	stands := map[string]bool{}
+	for i := range chunks {
+		stands[chunks[i].Text] = true
+	}
+	var known []api.Chunk
+	marks := map[string]*string{}
+	for i := range came {
+		c := &came[i]
+		if !stands[c.Text] {
+			strange++
+		}
+		if c.ID != "" && len(c.ID) <= maxID && c.DocumentID == doc.ID && c.AssessmentID == doc.AssessmentID {
+			known, marks[c.ID] = append(known, *c), c.DuplicateOf
+		}
+	}
+	origin := doc.Origin
+	if origin == "" {
+		origin = doc.SHA256
+	}
+	ids := keepIDs(known, chunks, func(sha string, nth int) string { return passageID(doc.AssessmentID, doc.CreatedAt, origin, sha, nth) })
+	read := make([]api.Chunk, len(chunks))
+	for i, c := range chunks {
+		read[i] = api.Chunk{ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
+			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256, DuplicateOf: marks[ids[i]]}
+	}
+	a, err = s.Arrive(ctx, org, version, doc, read)
+	return a, strange, err
+}
+
+// maxID bounds the id of a passage that came from elsewhere.
+const maxID = 64
+
+// readFile reads a file. A fault of ours that it meets is its failure.
+func (s *Service) readFile(ctx context.Context, name string, content io.ReaderAt, size int64) (parsed *parse.Document, chunks []chunk.Chunk, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("reading a document panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("reading it broke off: %v", p)
+		}
+	}()
+	if parsed, err = s.reader.Read(ctx, name, content, size); err != nil {
+		return nil, nil, err
+	}
+	if chunks = chunk.Split(parsed, chunk.Options{}); len(chunks) == 0 {
+		return nil, nil, parse.ErrEmpty
+	}
+	return parsed, chunks, nil
 }
 
 // Keep puts the document with its passages in place of what it was. told: whoever rests on

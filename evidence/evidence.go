@@ -67,6 +67,8 @@ type Service struct {
 	embedders embedders
 	outside   *outside
 	queue     queue
+	// rereading has room for as many as may read at once beside the queue.
+	rereading chan struct{}
 }
 
 // New makes the service; call Start to have it read documents.
@@ -79,7 +81,7 @@ func New(o Options) (*Service, error) {
 		o.Workers = 2
 	}
 	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, tracer: o.Tracer, clock: o.Clock, reader: reader, categorize: o.Categorize, changed: o.Changed, workers: o.Workers,
-		outside: newOutside(o.Outside, o.OutsideRetry)}
+		outside: newOutside(o.Outside, o.OutsideRetry), rereading: make(chan struct{}, o.Workers)}
 	s.indexes.of = map[string]*assessmentIndex{}
 	if o.CacheDir != "" && o.Build != "" {
 		s.learned, s.build = filepath.Join(o.CacheDir, "learned"), o.Build

@@ -20,7 +20,7 @@ import (
 // far it has read, from a home what a clone lacks and which batch it took last.
 
 // bundleRoom is what of changes goes into one bundle; a batch is read again as one file, of maxBytes.
-var bundleRoom = room{lines: maxBytes / 2, files: bundle.MaxBytes - bundle.MaxHeld}
+var bundleRoom = room{lines: maxBytes / 2, documents: maxDocuments, files: bundle.MaxBytes - bundle.MaxHeld}
 
 // packing is a bundle on its way out.
 type packing struct {
@@ -200,9 +200,9 @@ func (s *Service) packChanges(ctx context.Context, by api.Caller, p *packing, pe
 		rep.ID = joined.ReplicaID
 	}
 	m := &p.manifest
-	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer = store.SyncHome, rep.ID, joined.Name, joined.Account, rep.Counter, rep.Answer
+	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer, m.BatchSHA256 = store.SyncHome, rep.ID, joined.Name, joined.Account, rep.Counter, rep.Answer, rep.Sum
 	var files []string
-	left := room{lines: math.MaxInt, files: bundleRoom.files}
+	left := room{lines: math.MaxInt, documents: math.MaxInt, files: bundleRoom.files}
 	held := 0
 	ask := &api.ChangesSyncInput{AssessmentID: id, ReplicaID: rep.ID, Since: int(rep.Since)}
 	for m.More = true; m.More; {

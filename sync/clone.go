@@ -2,6 +2,7 @@ package sync
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -35,10 +36,13 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		}
 		old, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
 		switch {
-		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID:
+		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID && (b.Server == "" || b.Server == old.Server):
 			return nil // as it is
+		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID: // its home has another address now
+			old.Server, old.RemoteOrganization, old.Account = b.Server, cmp.Or(b.RemoteOrganization, old.RemoteOrganization), cmp.Or(b.Account, old.Account)
+			return errors.Join(store.SyncLinks.Put(tx, org, &old), attached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 		case err == nil && old.Role == store.SyncClone:
-			return api.Conflict("the assessment is a clone already, and its home is %s", homeName(&old))
+			return api.Conflict("the assessment is a clone already, and its home is %s; `service sync` brings both together, `service sync forget` ends that", homeName(&old))
 		case err == nil:
 			return api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
 		case !errors.Is(err, store.ErrNotFound):
@@ -51,13 +55,16 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		}
 		l := store.SyncLink{OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
 			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer}
-		return errors.Join(store.SyncLinks.Insert(tx, org, &l), touchAll(tx, org, b.AssessmentID, there),
-			audit.Append(tx, by, audit.Entry{Action: "sync.attached", ResourceType: "assessment", ResourceID: b.AssessmentID, Changes: map[string]any{"server": b.Server, "replica_id": b.ReplicaID}}))
+		return errors.Join(store.SyncLinks.Insert(tx, org, &l), touchAll(tx, org, b.AssessmentID, there), attached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: b.AssessmentID})
+}
+
+func attached(tx *store.Tx, by api.Caller, id, server, replica string) error {
+	return audit.Append(tx, by, audit.Entry{Action: "sync.attached", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"server": server, "replica_id": replica}})
 }
 
 func cmpErr(err error, other error) error {
@@ -250,6 +257,7 @@ func (s *Service) take(ctx context.Context, by api.Caller, id string, f *file, b
 		if done, err := t.due(tx, &l); done || err != nil {
 			return err
 		}
+		t.read = l.Since
 		if err := tx.Unlogged(func() error { return t.lines(tx, out) }); err != nil {
 			return err
 		}
@@ -278,8 +286,9 @@ type taking struct {
 	f     *file
 	place *place
 	docs  map[string]*evidence.Arrival
-	// bundled: it came in a bundle.
+	// bundled: it came in a bundle; read is how far the clone had read before.
 	bundled bool
+	read    int64
 }
 
 // due tells whether the file is what comes next; done where it was taken before.
@@ -315,7 +324,10 @@ func (t *taking) lines(tx *store.Tx, out *api.BroughtSync) error {
 		}
 		last = l.Sequence
 		tab := tableNamed(l.Table)
-		var err error
+		err := t.told(tx, tab, l)
+		if err != nil {
+			return err
+		}
 		switch l.Op {
 		case opPut:
 			err = t.put(tx, tab, l)
@@ -336,6 +348,35 @@ func (t *taking) lines(tx *store.Tx, out *api.BroughtSync) error {
 		if err := assessment.RecordVersion(tx, t.by, t.f.AssessmentID, written[id], id); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// told holds what a bundle tells again against what was read before: a record that has not
+// changed since is as it was then, unless the home has another history now.
+func (t *taking) told(tx *store.Tx, tab *table, l *line) error {
+	if l.Op != opPut || l.Sequence > t.read {
+		return nil
+	}
+	local, there, err := tab.read(tx, t.place.org, l.Key)
+	if err != nil {
+		return err
+	}
+	was, err := base(tx, t.place.org, t.f.AssessmentID, tab.name, l.Key)
+	if err != nil {
+		return err
+	}
+	if there && (was == nil || !equal(tab.wire(local), was)) {
+		return nil // it was changed here, and its base may wait for what becomes of that
+	}
+	same := was != nil
+	for name, v := range l.Record {
+		if w, ok := was[name]; ok && !bytes.Equal(v, w) {
+			same = false
+		}
+	}
+	if !same {
+		return api.Conflict("the bundle tells another history than the one this clone has read: %s", restored)
 	}
 	return nil
 }

@@ -50,23 +50,29 @@ type told struct {
 	size  int
 }
 
-// room is how much goes into one file: lines by their size, and the files that they name.
+// room is how much goes into one file: lines by their size, and the documents that they
+// bring, with the size of their files.
 type room struct {
-	lines int
-	files int64
+	lines     int
+	documents int
+	files     int64
 }
 
-// onePage is the room of a file that is carried by a network.
-var onePage = room{lines: pageBytes, files: math.MaxInt64}
+// maxDocuments is how many documents a batch may bring: its home reads their files.
+const maxDocuments = 500
+
+// onePage is the room of a file that is carried by a network. Its documents are so few that
+// a connection lasts while they are read.
+var onePage = room{lines: pageBytes, documents: 50, files: math.MaxInt64}
 
 // take takes room for a line; false where there is none left for another.
 func (r *room) take(l *line, size int) bool {
 	if l.Table == store.Documents.Name() && l.Op != opDelete && len(l.Record["size_bytes"]) > 0 {
 		n := int64(number(l.Record["size_bytes"]))
-		if n > r.files {
+		if n > r.files || r.documents == 0 {
 			return false
 		}
-		r.files -= n
+		r.files, r.documents = r.files-n, r.documents-1
 	}
 	if r.lines < 0 {
 		return false

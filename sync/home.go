@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/scf-service/service/audit"
@@ -31,7 +31,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 	}
 	var out *api.JoinedSync
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		out = &api.JoinedSync{AssessmentID: b.AssessmentID, Account: by.Actor.Name}
+		out = &api.JoinedSync{AssessmentID: b.AssessmentID, OrganizationID: by.OrganizationID, Account: by.Actor.Name}
 		org := by.OrganizationID
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
 		switch {
@@ -114,7 +114,7 @@ func touchAll(tx *store.Tx, org, id string, there bool) error {
 func (s *Service) Changes(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) (*api.SyncParcel, error) {
 	var out *api.SyncParcel
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		left := onePage
+		left := room{lines: pageBytes, documents: math.MaxInt, files: math.MaxInt64}
 		f, err := changes(tx, by, in, &left)
 		if err == nil {
 			out, err = f.parcel()
@@ -263,9 +263,15 @@ func changes(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, left *room) 
 	return f, nil
 }
 
+// restored is what became of a home that has another history than a clone has read.
+const restored = "the home was restored from a backup. Nothing of the clone is lost: keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what the home lost"
+
+// restoredClone is what to do with a clone that is older than its home knows it.
+const restoredClone = "keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what `service sync status` here lists as not sent"
+
 // forked is the refusal where the home's history is not the one that a clone has read.
 func forked() error {
-	return api.Conflict("the history here is not the one this clone has read: the home was restored from a backup; export what the clone has, then clone the assessment anew")
+	return api.Conflict("the history here is not the one this clone has read: %s", restored)
 }
 
 // anchor is the last record of the organization's audit chain.
@@ -416,97 +422,4 @@ func (s *Service) pack(t *tar.Writer, sha string) error {
 	}
 	_, err = io.Copy(t, f)
 	return err
-}
-
-const (
-	// rest is how long a file waits for the record that names it.
-	rest = 7 * 24 * time.Hour
-	// maxFiles bounds how many files wait for one assessment, maxBlob how large one is.
-	maxFiles = 10_000
-	maxBlob  = 256 << 20
-)
-
-// Bring keeps the files of a tar, for documents that are still to come; where it breaks off,
-// those before.
-func (s *Service) Bring(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
-	if err := s.linked(ctx, by, in.AssessmentID, "document:write"); err != nil {
-		return nil, err
-	}
-	out := &api.BroughtSync{}
-	var kept []string
-	for t := tar.NewReader(in.File.Content); ; {
-		sha, err := s.bring(ctx, t)
-		if err == nil {
-			kept = append(kept, sha)
-			continue
-		}
-		if failed := s.await(ctx, by, in.AssessmentID, kept...); failed != nil {
-			return nil, failed
-		}
-		if out.Taken = len(kept); errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		return nil, err
-	}
-}
-
-// bring keeps the next file of a tar; io.EOF after the last.
-func (s *Service) bring(ctx context.Context, t *tar.Reader) (string, error) {
-	h, err := t.Next()
-	if errors.Is(err, io.EOF) {
-		return "", io.EOF
-	}
-	if err != nil {
-		return "", api.Invalid("file", "the tar broke off: %v", err)
-	}
-	blob, err := s.DB.Blobs().Put(ctx, t, maxBlob)
-	switch {
-	case errors.Is(err, store.ErrTooLarge):
-		return "", api.Invalid("file", "%.80s is over the limit of %d MiB", h.Name, maxBlob>>20)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "", api.Invalid("file", "the tar broke off within %.80s", h.Name)
-	case err != nil:
-		return "", fmt.Errorf("keeping %.80s: %w", h.Name, err)
-	case blob.SHA256 != h.Name:
-		return "", api.Invalid("file", "%.80s has other content than its name says", h.Name)
-	}
-	return blob.SHA256, nil
-}
-
-// await notes files that came ahead of the records that will name them.
-func (s *Service) await(ctx context.Context, by api.Caller, id string, files ...string) error {
-	if len(files) == 0 {
-		return nil
-	}
-	org := by.OrganizationID
-	return s.DB.Update(ctx, func(tx *store.Tx) error {
-		if _, err := link(tx, org, id); err != nil {
-			return err
-		}
-		var old []string
-		n := 0
-		for f, err := range store.SyncFiles.Scan(tx, org, store.Prefix(id)) {
-			if err != nil {
-				return err
-			}
-			n++
-			if tx.Now().Sub(f.At) > rest {
-				old = append(old, f.SHA256)
-			}
-		}
-		for _, sha := range old {
-			if err := store.SyncFiles.Delete(tx, org, id, sha); err != nil {
-				return err
-			}
-		}
-		if n-len(old)+len(files) > maxFiles {
-			return api.Conflict("%d files wait for their documents already; bring those first", n-len(old))
-		}
-		for _, sha := range files {
-			if err := store.SyncFiles.Put(tx, org, &store.SyncFile{OrganizationID: org, AssessmentID: id, SHA256: sha, At: tx.Now()}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

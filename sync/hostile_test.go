@@ -1,9 +1,11 @@
 package sync_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -134,7 +136,7 @@ func TestLyingClone(t *testing.T) {
 	}{
 		"another assessment": {func(head map[string]any, all lines) lines { head["assessment_id"] = "another"; return all }, "another assessment", true},
 		"another clone":      {func(head map[string]any, all lines) lines { head["replica_id"] = "another"; return all }, "there is no clone", true},
-		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "came before", true},
+		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "that this clone sent before: the home was restored", true},
 		"a table of people":  {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "no table", true},
 		"an approval as it is": {func(_ map[string]any, all lines) lines {
 			return lines{{"op": "insert", "table": "approvals", "key": store.K("x").Bytes(), "record": map[string]any{"id": "x", "assessment_id": assessmentID}}}
@@ -343,6 +345,14 @@ func (w *world) conflicts() []api.SyncConflict {
 // The work of a person who was a member when they did it, and is none when it comes, waits for
 // somebody who may decide; by a network or in a bundle.
 func TestRevoked(t *testing.T) {
+	tarOf := func(t *testing.T, content string) []byte {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		must(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("%x", sha256.Sum256([]byte(content))), Mode: 0o600, Size: int64(len(content))}))
+		_, err := w.Write([]byte(content))
+		must(t, errors.Join(err, w.Close()))
+		return b.Bytes()
+	}
 	for _, way := range []string{"network", "bundle"} {
 		for _, choice := range []string{"clone", "home"} {
 			t.Run(way+" "+choice, func(t *testing.T) {
@@ -351,10 +361,12 @@ func TestRevoked(t *testing.T) {
 				s.sync()
 				s.acquaint()
 				s.edit("offline")
+				must(t, s.doc("seen on site"))
 				s.revoke()
 				if way == "network" {
 					p, err := s.prepare()
 					must(t, err)
+					must(t, carry(s, h, s.local, h.local, p))
 					// The person can't sign in any more: an owner brings what they did.
 					_, err = h.sy.Push(context.Background(), h.local, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data)})
 					must(t, err)
@@ -371,13 +383,20 @@ func TestRevoked(t *testing.T) {
 				if len(open) != 1 || open[0].Kind != api.ConflictReplica || h.note() != "" {
 					t.Fatalf("it waits as %+v, and the home has %q", open, h.note())
 				}
+				// Nobody decides for weeks, and other files come meanwhile: its own are kept for that.
+				w.now = w.now.Add(30 * 24 * time.Hour)
+				_, err := h.sy.Bring(context.Background(), h.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))})
+				must(t, err)
 				in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: open[0].ID}}
 				in.Body.Choice = choice
 				if _, err := h.sy.Resolve(context.Background(), person(h.org, "u3", "person u3", api.RoleMember), in); !api.IsCode(err, api.CodeForbidden) {
 					t.Errorf("a member decides on it: %v", err)
 				}
-				_, err := h.sy.Resolve(context.Background(), h.local, in)
+				_, err = h.sy.Resolve(context.Background(), h.local, in)
 				must(t, err)
+				if there := strings.Contains(h.records(), "seen on site"); there != (choice == "clone") || len(w.conflicts()) > 0 {
+					t.Errorf("decided for the %s, the document is there: %t; conflicts: %+v", choice, there, w.conflicts())
+				}
 				if want := map[string]string{"clone": "offline", "home": ""}[choice]; h.note() != want {
 					t.Errorf("decided for the %s, the home has %q", choice, h.note())
 				}

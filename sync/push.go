@@ -75,9 +75,11 @@ type replay struct {
 	dry   bool
 	place *place
 	// held: the batch is of a person who may not bring it any more.
-	held   bool
-	docs   map[string]*evidence.Arrival
-	quotes *quotes
+	held bool
+	docs map[string]*evidence.Arrival
+	// strange is how many passages came that do not stand in a document's file.
+	strange map[string]int
+	quotes  *quotes
 
 	out *api.PushedSync
 	// void are approvals, and refused versions, that did not come through.
@@ -106,9 +108,9 @@ func (r *replay) again(rep *store.SyncReplica) (out *api.PushedSync, done bool, 
 		out = &api.PushedSync{}
 		return out, true, json.Unmarshal(rep.Answer, out)
 	case r.f.Counter <= rep.Counter:
-		return nil, false, api.Conflict("batch %d of this clone was taken with other content: the clone was restored from a backup; export what it has, then clone the assessment anew", r.f.Counter)
+		return nil, false, api.Conflict("batch %d of this clone was taken with other content: the clone was restored from a backup; %s", r.f.Counter, restoredClone)
 	default:
-		return nil, false, api.Conflict("batch %d came before batch %d; send them in their order", r.f.Counter, next)
+		return nil, false, api.Conflict("the home does not know of changes that this clone sent before: %s", restored)
 	}
 }
 
@@ -137,9 +139,11 @@ func (r *replay) replica(tx *store.Tx) (store.SyncReplica, error) {
 	return rep, nil
 }
 
-// arrivals readies the documents of the batch.
+// arrivals readies the documents of the batch. Their files are read here: what they say is
+// not for who brings them to tell. A file that was not brought makes no document.
 func (r *replay) arrivals(ctx context.Context) error {
-	r.docs = map[string]*evidence.Arrival{}
+	r.docs, r.strange = map[string]*evidence.Arrival{}, map[string]int{}
+	n := 0
 	for i := range r.f.lines {
 		l := &r.f.lines[i]
 		if l.Table != store.Documents.Name() || l.Op != opInsert && (l.Op != opEdit || l.Record["sha256"] == nil) {
@@ -148,15 +152,29 @@ func (r *replay) arrivals(ctx context.Context) error {
 		if err := r.by.Require("document:write"); err != nil {
 			return err
 		}
+		if n++; n > maxDocuments {
+			return api.Invalid("file", "a batch brings at most %d documents", maxDocuments)
+		}
 		doc, err := r.place.document(l.Record)
 		if err != nil {
 			return err
 		}
-		arrival, err := r.s.Evidence.Arrive(ctx, r.by.OrganizationID, r.place.version, doc, l.Chunks)
+		have := false
+		err = r.s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			have, err = hasFile(tx, r.by.OrganizationID, r.f.AssessmentID, doc.SHA256)
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case have:
+			r.docs[doc.ID], r.strange[doc.ID], err = r.s.Evidence.Read(ctx, r.by.OrganizationID, r.place.version, doc, l.Chunks)
+		case r.dry: // files need not be there
+			r.docs[doc.ID], err = r.s.Evidence.Arrive(ctx, r.by.OrganizationID, r.place.version, doc, l.Chunks)
+		}
 		if err != nil {
 			return err
 		}
-		r.docs[doc.ID] = arrival
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ var tables = []*table{
 
 // documentFixed are the fields of a document that change with its content only.
 var documentFixed = []string{"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
-	"warnings", "language", "origin", "uploaded_by"}
+	"warnings", "language", "origin", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by"}
 
 // assessmentFields are those of an assessment that people set.
 var assessmentFields = []string{"name", "description", "due_date"}

@@ -238,7 +238,7 @@ func (r *replay) keepDocument(tx *store.Tx, l *line, what string) error {
 	org, id := r.place.org, r.f.AssessmentID
 	arrival := r.docs[text(l.Record["id"])]
 	if arrival == nil {
-		return api.Invalid("file", "the document %.80s came without its passages", l.Record["filename"])
+		return api.Invalid("file", "the file of %.80s was not brought; bring it first", text(l.Record["filename"]))
 	}
 	doc := &arrival.Document
 	other, err := store.Documents.By("content").Get(tx, org, id, doc.SHA256)
@@ -264,9 +264,21 @@ func (r *replay) keepDocument(tx *store.Tx, l *line, what string) error {
 		}
 	}
 	doc.UploadedBy, doc.UpdatedAt = r.by.Actor.Name, tx.Now()
-	return errors.Join(r.s.Evidence.Keep(tx, r.by, arrival, true),
-		audit.Tell(tx, r.by, audit.Event{Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, read offline", what, doc.Filename), ResourceType: "document", ResourceID: doc.ID,
-			Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "offline": true}}))
+	told := audit.Event{Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", what, doc.Filename), ResourceType: "document", ResourceID: doc.ID,
+		Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "offline": true}}
+	switch n := r.strange[doc.ID]; {
+	case doc.Status == api.DocumentFailed && n > 0:
+		told.Type, told.Data["error"] = "document.failed", *doc.Error
+		told.Summary = fmt.Sprintf("%s can't be read here (%s): its %d passages that came are left out, with what is quoted from them; `service doc reprocess` reads it again", doc.Filename, *doc.Error, n)
+		r.note("%s", told.Summary)
+	case doc.Status == api.DocumentFailed:
+		told.Type, told.Data["error"], told.Summary = "document.failed", *doc.Error, doc.Filename+" could not be read: "+*doc.Error
+	case n > 0:
+		told.Data["strange"] = n
+		told.Summary += fmt.Sprintf("; %d of the passages that came do not stand in the file, and are left out", n)
+		r.note("%d of the passages of %s that came do not stand in the file as it is read here, and are left out", n, doc.Filename)
+	}
+	return errors.Join(r.s.Evidence.Keep(tx, r.by, arrival, true), audit.Tell(tx, r.by, told))
 }
 
 func (r *replay) dropDocument(tx *store.Tx, t *table, l *line, old *store.Document) error {

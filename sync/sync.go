@@ -41,8 +41,10 @@ type Catalogs interface {
 	CarryOwn(ctx context.Context, by api.Caller, content []byte) error
 }
 
-// Documents keeps documents that were read elsewhere.
+// Documents keeps documents that were read elsewhere: Arrive as they were read there, Read
+// as they are read here.
 type Documents interface {
+	Read(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (a *evidence.Arrival, strange int, err error)
 	Arrive(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.Arrival, error)
 	Keep(tx *store.Tx, by api.Caller, a *evidence.Arrival, told bool) error
 	Leave(tx *store.Tx, by api.Caller, doc *store.Document, told bool) error
@@ -152,24 +154,20 @@ func catalogWith(tx *store.Tx, org, snapshot, own string) (*store.CatalogVersion
 	}
 	revision, found, err := shelf.OwnWith(tx, org, own)
 	if err == nil && !found {
-		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): have them carried over with the catalog (--carry-catalog)", own)
+		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): carry them over with the catalog (`service sync clone` and `publish` with --carry-catalog)", own)
 	}
 	return v, revision, err
 }
 
 func missingCatalog(snapshot string) error {
-	return api.Conflict("the catalog version of the assessment is not here (content %.12s…): import the same release, or have it carried over", snapshot)
+	return api.Conflict("the catalog version of the assessment is not where it is to come (content %.12s…): import the same release there, or carry it over (`service sync clone` and `publish` with --carry-catalog)", snapshot)
 }
 
 func (p *place) control(code string) string {
 	if p.snapshot == nil {
 		return ""
 	}
-	c, err := p.snapshot.Control(code)
-	if err != nil {
-		return ""
-	}
-	return c.ID
+	return p.snapshot.ControlID(code)
 }
 
 func (p *place) framework(code string) string {

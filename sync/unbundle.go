@@ -2,9 +2,11 @@ package sync
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
@@ -133,7 +135,11 @@ func (u *unpacking) serial(last *store.SyncSerials) error {
 		u.out.Again = true
 		return nil
 	case m.Serial == last.Taken:
-		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use", m.Serial, u.peer.Name)
+		do := "there, " + restoredClone
+		if m.Role == store.SyncHome {
+			do = "make another clone in a folder of its own, of a bundle that they write for that one's key, and do there again what the home lost"
+		}
+		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use; %s", m.Serial, u.peer.Name, do)
 	case m.Serial < last.Taken:
 		return api.Conflict("this is bundle %d of %s, of %s, and bundle %d was taken already: it is older than the last one", m.Serial, u.peer.Name, m.MadeAt.Format("2006-01-02 15:04"), last.Taken)
 	}
@@ -164,12 +170,15 @@ func (u *unpacking) dueFromHome(tx *store.Tx, l *store.SyncLink) error {
 	if ignore(err) != nil {
 		return err
 	}
+	sum := sha256.Sum256(waiting.Data)
 	switch on := err == nil; {
+	case on && m.Counter == waiting.Counter && m.BatchSHA256 != hex.EncodeToString(sum[:]):
+		return api.Conflict("the home took other changes of this clone as batch %d than those that wait here: this folder is a copy of another, or was restored from a backup; %s", m.Counter, restoredClone)
 	case on && m.Counter == waiting.Counter:
 	case on && m.Counter < waiting.Counter:
 		return api.Conflict("the home wrote this before it had your changes, which are on their way to it; bring it your bundle, and take the answer to that")
 	case m.Counter > l.Counter:
-		return api.Conflict("the home has changes of this clone that it does not know of: it was restored from a backup; export what it has, then clone the assessment anew")
+		return api.Conflict("the home has changes of this clone that it does not know of: it was restored from a backup; %s", restoredClone)
 	case m.Counter < l.Counter:
 		return api.Conflict("the home wrote this before it had your last changes; take the bundle that it wrote after them")
 	}
@@ -215,6 +224,14 @@ func (u *unpacking) dueFromClone(tx *store.Tx, l *store.SyncLink) error {
 
 // read reads the bundle to its end: files are kept, the rest is held.
 func (u *unpacking) read(ctx context.Context, r *bundle.Reader) error {
+	k := u.s.keeping()
+	err := u.parts(ctx, k, r)
+	kept, failed := k.end()
+	u.files = append(u.files, kept...)
+	return cmp.Or(err, failed)
+}
+
+func (u *unpacking) parts(ctx context.Context, k *keeping, r *bundle.Reader) error {
 	for {
 		part, in, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -225,7 +242,7 @@ func (u *unpacking) read(ctx context.Context, r *bundle.Reader) error {
 		}
 		switch {
 		case part.Kind == bundle.File:
-			err = u.file(ctx, part, in)
+			err = u.file(ctx, k, part, in)
 		case u.out.Again:
 		default:
 			var data []byte
@@ -256,21 +273,16 @@ func (u *unpacking) held(kind string, data []byte) error {
 }
 
 // file keeps a file that is lacking; one that is here is read over.
-func (u *unpacking) file(ctx context.Context, part bundle.Part, in io.Reader) error {
+func (u *unpacking) file(ctx context.Context, k *keeping, part bundle.Part, in io.Reader) error {
 	if !u.lacking[part.SHA256] {
 		return nil
 	}
 	u.lacking[part.SHA256] = false
-	u.files = append(u.files, part.SHA256)
 	if u.dry {
+		u.files = append(u.files, part.SHA256)
 		return nil
 	}
-	_, err := u.s.DB.Blobs().Put(ctx, in, maxBlob)
-	var told *api.Error
-	if err != nil && !errors.As(err, &told) {
-		return fmt.Errorf("keeping a file of the bundle: %w", err)
-	}
-	return err
+	return k.keep(ctx, part.SHA256, part.Size, in)
 }
 
 // hasCatalog brings the catalog where it is carried and lacking.

@@ -179,13 +179,13 @@ func (f *file) parcel() (*api.SyncParcel, error) {
 }
 
 func (f *file) about(data []byte) *api.SyncParcel {
-	p := &api.SyncParcel{AssessmentID: f.AssessmentID, Counter: f.Counter, Lines: len(f.lines), Next: f.Next, More: f.More, Files: []string{}, Data: data}
+	p := &api.SyncParcel{AssessmentID: f.AssessmentID, Counter: f.Counter, Lines: len(f.lines), Next: f.Next, More: f.More, Files: []string{}, FileBytes: []int64{}, Data: data}
 	seen := map[string]bool{}
 	for i := range f.lines {
 		if l := &f.lines[i]; l.Table == store.Documents.Name() {
 			if sha := text(l.Record["sha256"]); sha != "" && l.Op != opDelete && !seen[sha] {
 				seen[sha] = true
-				p.Files = append(p.Files, sha)
+				p.Files, p.FileBytes = append(p.Files, sha), append(p.FileBytes, int64(max(0, number(l.Record["size_bytes"]))))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	gosync "sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,11 @@ type bare struct{}
 func (bare) Arrive(_ context.Context, org, _ string, doc store.Document, _ []api.Chunk) (*evidence.Arrival, error) {
 	doc.OrganizationID = org
 	return &evidence.Arrival{Document: doc}, nil
+}
+
+func (b bare) Read(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (*evidence.Arrival, int, error) {
+	a, err := b.Arrive(ctx, org, version, doc, came)
+	return a, 0, err
 }
 
 func (bare) Keep(tx *store.Tx, _ api.Caller, a *evidence.Arrival, _ bool) error {
@@ -69,6 +75,7 @@ type site struct {
 type world struct {
 	t     testing.TB
 	rng   *rand.Rand
+	ids   gosync.Mutex
 	now   time.Time
 	home  *site
 	sites []*site
@@ -139,9 +146,11 @@ func (s *site) open() {
 		for i := range 6 {
 			b[i] = byte(ms >> (40 - 8*i))
 		}
+		s.world.ids.Lock() // files are kept several at once
 		for i := 6; i < 16; i++ {
 			b[i] = byte(s.world.rng.Uint32())
 		}
+		s.world.ids.Unlock()
 		b[6], b[8] = b[6]&0x0f|0x70, b[8]&0x3f|0x80
 		x := hex.EncodeToString(b[:])
 		return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]

@@ -102,14 +102,15 @@ type JoinSyncInput struct {
 
 // JoinedSync is what a clone needs to know of its home.
 type JoinedSync struct {
-	AssessmentID  string `json:"assessment_id"`
-	ReplicaID     string `json:"replica_id"`
-	Name          string `json:"name"`
-	Account       string `json:"account"`
-	Head          int64  `json:"head"`
-	CatalogSHA256 string `json:"catalog_sha256"`
-	CatalogLabel  string `json:"catalog_label"`
-	OwnSHA256     string `json:"own_sha256" doc:"The content of the organization's own frameworks and controls that it uses; empty for none."`
+	AssessmentID   string `json:"assessment_id"`
+	OrganizationID string `json:"organization_id"`
+	ReplicaID      string `json:"replica_id"`
+	Name           string `json:"name"`
+	Account        string `json:"account"`
+	Head           int64  `json:"head"`
+	CatalogSHA256  string `json:"catalog_sha256"`
+	CatalogLabel   string `json:"catalog_label"`
+	OwnSHA256      string `json:"own_sha256" doc:"The content of the organization's own frameworks and controls that it uses; empty for none."`
 }
 
 // AttachSyncInput makes the assessment here a clone of the one at a server.
@@ -171,6 +172,7 @@ type SyncParcel struct {
 	Next         int64    `json:"next" doc:"How far changes go."`
 	More         bool     `json:"more" doc:"There are more to fetch."`
 	Files        []string `json:"files" doc:"The SHA-256 of the documents that it names: bring them first, where they are lacking."`
+	FileBytes    []int64  `json:"file_bytes" doc:"How large each of these is."`
 	Data         []byte   `json:"data" doc:"The file, in base64."`
 }
 

@@ -5,7 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -134,8 +138,15 @@ func (d *desk) carry(t testing.TB, from *desk, p *api.SyncParcel) (n int) {
 	return len(m.SHA256)
 }
 
+// spent is what parts of a synchronisation took.
+type spent struct{ gather, files, take time.Duration }
+
 // sync brings both together, and tells how many bytes of records went each way.
 func (d *desk) sync(t testing.TB, home *desk, id string) (sent, read int) {
+	return d.timed(t, home, id, &spent{})
+}
+
+func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read int) {
 	for {
 		p, err := d.Sync.Prepare(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
 		want(t, err)
@@ -154,31 +165,86 @@ func (d *desk) sync(t testing.TB, home *desk, id string) (sent, read int) {
 	for {
 		st, err := d.Sync.Status(t.Context(), d.by, &api.SyncInput{AssessmentID: id})
 		want(t, err)
+		began := time.Now()
 		p, err := home.Sync.Changes(t.Context(), home.by, &api.ChangesSyncInput{AssessmentID: id, ReplicaID: st.ReplicaID, Since: int(st.Since), AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
 		want(t, err)
+		gathered := time.Now()
 		d.carry(t, home, p)
+		carried := time.Now()
 		out, err := d.Sync.Take(t.Context(), d.by, &api.BringSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}})
 		want(t, err)
+		s.gather, s.files, s.take = s.gather+gathered.Sub(began), s.files+carried.Sub(gathered), s.take+time.Since(carried)
 		if read += len(p.Data); !out.More {
 			return sent, read
 		}
 	}
 }
 
-// BenchmarkSyncClone measures the first clone of a large assessment, with its embedding here.
+// BenchmarkSyncClone measures the first clone of a large assessment, with its embedding here; and
+// as a measure of the disk, the files alone written plainly, each flushed with its folder.
 func BenchmarkSyncClone(b *testing.B) {
 	home := newDesk(b)
 	id := home.large(b, 1468, 200)
+	b.Run("clone", func(b *testing.B) { benchmarkClone(b, home, id) })
+	b.Run("plain", func(b *testing.B) {
+		files := home.files(b, id)
+		for b.Loop() {
+			dir := b.TempDir()
+			for n, content := range files {
+				writeFlushed(b, filepath.Join(dir, strconv.Itoa(n)), content)
+			}
+		}
+	})
+}
+
+// files are the contents of an assessment's documents.
+func (d *desk) files(b *testing.B, id string) (all [][]byte) {
+	want(b, d.db.View(b.Context(), func(tx *store.Tx) error {
+		for doc, err := range store.Documents.By("assessment").Scan(tx, d.by.OrganizationID, store.Prefix(id)) {
+			if err != nil {
+				return err
+			}
+			f, _, err := d.db.Blobs().Open(doc.SHA256)
+			if err != nil {
+				return err
+			}
+			content, err := io.ReadAll(f)
+			if err := errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+			all = append(all, content)
+		}
+		return nil
+	}))
+	return all
+}
+
+// writeFlushed writes a file that outlives a power cut.
+func writeFlushed(b *testing.B, path string, content []byte) {
+	f, err := os.Create(path)
+	want(b, err)
+	_, err = f.Write(content)
+	want(b, errors.Join(err, f.Sync(), f.Close()))
+	dir, err := os.Open(filepath.Dir(path))
+	want(b, err)
+	want(b, errors.Join(dir.Sync(), dir.Close()))
+}
+
+func benchmarkClone(b *testing.B, home *desk, id string) {
 	read := 0
+	var spent spent
 	for b.Loop() {
 		b.StopTimer()
 		away := newDesk(b)
 		away.large(b, 1, 1) // its embedder is trained once for each data folder
 		away.cloned(b, home, id)
 		b.StartTimer()
-		_, read = away.sync(b, home, id)
+		_, read = away.timed(b, home, id, &spent)
 	}
 	b.ReportMetric(float64(read), "bytes")
+	for name, d := range map[string]time.Duration{"gather-ms": spent.gather, "files-ms": spent.files, "take-ms": spent.take} {
+		b.ReportMetric(float64(d.Milliseconds())/float64(b.N), name)
+	}
 }
 
 // BenchmarkSyncBundle measures the same in a bundle: written, and taken.

@@ -88,8 +88,9 @@ type Manifest struct {
 	Since          int64  `json:"since,omitempty"`
 	AnchorSequence uint64 `json:"anchor_sequence,omitempty"`
 	AnchorHash     string `json:"anchor_hash,omitempty"`
-	// Answer is what came of the last batch at the home.
-	Answer json.RawMessage `json:"answer,omitempty"`
+	// Answer is what came of the last batch at the home, and BatchSHA256 is of its content.
+	Answer      json.RawMessage `json:"answer,omitempty"`
+	BatchSHA256 string          `json:"batch_sha256,omitempty"`
 	// More: not all fits, another bundle follows the answer to this one.
 	More  bool   `json:"more,omitempty"`
 	Parts []Part `json:"parts"`

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// way is the way to a server: it counts what is carried, and breaks off where it is told to.
+type way struct {
+	t  *testing.T
+	to *httputil.ReverseProxy
+
+	mu sync.Mutex
+	// files and pushes are the requests that arrived whole, by their size and their content.
+	files  []int64
+	pushes []string
+	// begun counts requests that bring files, also those that broke off.
+	begun int
+	// breakFiles and losePush name the request, from 1, of which half arrives, and that whose answer is lost.
+	breakFiles, losePush int
+}
+
+func (w *way) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	push, files := strings.HasSuffix(r.URL.Path, "/push"), strings.HasSuffix(r.URL.Path, "/files") && r.Method == http.MethodPost
+	if !push && !files {
+		w.to.ServeHTTP(rw, r)
+		return
+	}
+	if files {
+		w.mu.Lock()
+		w.begun++
+		cut := w.begun == w.breakFiles
+		w.mu.Unlock()
+		if cut {
+			if _, err := io.CopyN(io.Discard, r.Body, 3<<20); err != nil {
+				w.t.Error(err)
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}
+	body := &counting{of: r.Body}
+	r.Body = body
+	answer := httptest.NewRecorder()
+	w.to.ServeHTTP(answer, r)
+	w.mu.Lock()
+	lost := false
+	switch {
+	case answer.Code != http.StatusOK && answer.Code != http.StatusCreated:
+	case files:
+		w.files = append(w.files, body.n)
+	default:
+		w.pushes = append(w.pushes, fmt.Sprintf("%d %s", body.n, answer.Body.String()))
+		lost = len(w.pushes) == w.losePush
+	}
+	w.mu.Unlock()
+	if lost {
+		panic(http.ErrAbortHandler)
+	}
+	for name, v := range answer.Header() {
+		rw.Header()[name] = v
+	}
+	rw.WriteHeader(answer.Code)
+	if _, err := rw.Write(answer.Body.Bytes()); err != nil {
+		w.t.Log(err)
+	}
+}
+
+type counting struct {
+	of io.ReadCloser
+	n  int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.of.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *counting) Close() error { return c.of.Close() }
+
+// What is more than one request carries goes in lots; where the way breaks off between two,
+// what arrived is not sent again.
+func TestSyncInLots(t *testing.T) {
+	server, laptop := newPerson(t), newPerson(t)
+	password := server.do("daemon", "init", "--org", "Acme", "--email", "ada@acme.example", "--name", "Ada", "--jq", ".owner_password")
+	r, at := server.serving("--rate-limit", "default=0", "--rate-limit", "documents=0")
+	defer r.stops()
+	target, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &way{t: t, to: httputil.NewSingleHostReverseProxy(target), breakFiles: 3, losePush: 1}
+	between := httptest.NewServer(w)
+	defer between.Close()
+
+	// Eight files that nothing can be read of, which are kept all the same, and more than one batch of small ones.
+	dir, whole := filepath.Join(laptop.home, "files"), int64(0)
+	random := rand.NewChaCha8([32]byte{11})
+	write := func(name string, content []byte) {
+		whole += int64(len(content))
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	large := make([]byte, 3<<20)
+	for n := range 8 {
+		_, _ = random.Read(large)
+		write(fmt.Sprintf("a%d.bin", n), large)
+	}
+	for n := range 60 {
+		write(fmt.Sprintf("b%02d.md", n), fmt.Appendf(nil, "# Procedure %d\n\nThe register %d is reviewed every %d months by its owner.\n", n, n*7, n+1))
+	}
+	laptop.do("assess", "create", "Site", "-f", "iso-27001-2022")
+	_ = laptop.command("doc", "add", dir).Run() // says that eight could not be read
+	documents := func(u *person, more ...string) []string {
+		l := read[api.List[api.Document]](u, append([]string{"doc", "list"}, more...)...)
+		var all []string
+		for _, d := range l.Data {
+			all = append(all, d.SHA256+" "+string(d.Status)+" "+d.Filename)
+		}
+		slices.Sort(all)
+		return all
+	}
+	want := documents(laptop)
+	if len(want) != 68 {
+		t.Fatalf("%d documents were taken in, not 68", len(want))
+	}
+
+	login := laptop.command("login", between.URL, "--email", "ada@acme.example", "--password-stdin", "--name", "work")
+	login.Stdin = strings.NewReader(string(password))
+	if out, err := login.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	breaks := func(args ...string) {
+		t.Helper()
+		cmd := laptop.command(args...)
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "broke off") || !strings.Contains(string(out), "it goes on from there") {
+			t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	laptop.do("use", "local")
+	breaks("sync", "publish", between.URL, "-a", "Site") // in the third lot of files
+	arrived := len(w.files)
+	if arrived != 2 {
+		t.Errorf("%d lots had arrived, not 2", arrived)
+	}
+	breaks("sync") // the first batch is taken, and its answer lost
+	laptop.do("sync")
+
+	if got := documents(laptop); !slices.Equal(got, want) {
+		t.Errorf("the laptop has\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	laptop.do("use", "work")
+	if got := documents(laptop, "-a", "Site"); !slices.Equal(got, want) {
+		t.Errorf("the server has\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	sent := int64(0)
+	for _, n := range w.files {
+		if sent += n; n > 9<<20 {
+			t.Errorf("a lot of %d bytes", n)
+		}
+	}
+	// A tar needs a head for each file, and fills up to whole blocks.
+	if len(w.files) < 5 || sent < whole || sent > whole+68*4096+int64(len(w.files))*16384 {
+		t.Errorf("%d bytes of files went in %d lots, and they have %d", sent, len(w.files), whole)
+	}
+	if len(w.pushes) < 3 || w.pushes[0] != w.pushes[1] {
+		t.Errorf("batches and their answers: %q; the first was to come again, and be answered as before", w.pushes)
+	}
+	if again := slices.Compact(slices.Clone(w.pushes)); len(again) != len(w.pushes)-1 {
+		t.Errorf("batches that had arrived came again: %q", w.pushes)
+	}
+	t.Logf("%d bytes of files in lots of %v; %d batches", sent, w.files, len(w.pushes)-1)
+}
