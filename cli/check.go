@@ -478,5 +478,10 @@ func (a *app) factsAt(ctx context.Context, ref string, p *check.Policy, o checkO
 	case strings.ContainsAny(ref, `/\`) || strings.HasPrefix(ref, ".") || ref == p.Evidence:
 		return nil, stopped("%s can't be read: there is no such folder", ref)
 	}
-	return a.assessmentFacts(ctx, ref)
+	f, err := a.assessmentFacts(ctx, ref)
+	var none *noAssessment
+	if errors.As(err, &none) {
+		err = advise(stopped("there is no folder %s here, and no assessment of that name", quote(ref)), "`%s` lists assessments", a.command("assess list"))
+	}
+	return f, err
 }

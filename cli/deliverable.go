@@ -225,7 +225,7 @@ func missing(p *print.Page, elements []string) {
 func one[T any](ref, what string, all []T, of func(*T) *api.Item) (*T, error) {
 	at := slices.IndexFunc(all, func(t T) bool { i := of(&t); return i.ID == ref || equalCode(i.ControlCode, ref) })
 	if at < 0 {
-		return nil, stopped("there is no %s for %q in this version", what, ref)
+		return nil, advise(stopped("there is no %s for %q in this version", what, ref), "name it by the code of its control, as IAC-06, or by its id; the list of the deliverable has both")
 	}
 	return &all[at], nil
 }

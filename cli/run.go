@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/client"
 )
@@ -106,15 +107,27 @@ func (a *app) run(ctx context.Context, paths []string, o runOptions) error {
 // drive adds the files, moves the assessment forward and tells what came of it.
 func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, files []source, left []skipped, o runOptions, started time.Time) error {
 	a.use(one.ID)
-	a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command("assess run"))
+	goOn := func(words string) {
+		a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command(words))
+	}
+	var late int
 	if len(files) > 0 {
+		again := "assess run"
+		for _, p := range paths { // else what was not taken yet would be left out without a word
+			again += " " + quote(p)
+		}
+		goOn(again + " --name " + quote(one.Name))
 		got, err := a.sync(ctx, one.ID, paths, files, left, "", false)
 		if err != nil {
 			return err
 		}
 		left = got.Left
 		a.sayVanished(got)
+		if one.State.Reached(api.StateSoADrafted) {
+			late = got.changes()
+		}
 	}
+	goOn("assess run")
 	for _, l := range left {
 		a.progress.Say("left out: %s: %s", l.Name, l.Reason)
 	}
@@ -135,7 +148,10 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 	if err != nil {
 		return err
 	}
-	out.Reports = written
+	out.Reports, out.late = written, late
+	if moveErr == nil {
+		out.tail = func(p *print.Page) { a.whatNext(p, out.Status) }
+	}
 	if err := a.out.Print(out, out.page(a)); err != nil {
 		return err
 	}

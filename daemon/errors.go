@@ -55,6 +55,14 @@ func refusal(errs []error) *api.Error {
 var missingProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
 func plainer(m string) string {
+	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {
+		return "it may have " + most + " characters at most"
+	}
+	if least, ok := strings.CutPrefix(m, "expected length >= "); ok && least != "1" {
+		return "it needs " + least + " characters at least"
+	} else if ok {
+		return "it can't be empty"
+	}
 	switch m {
 	case "unexpected property":
 		return "there is no such field"

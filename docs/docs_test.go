@@ -116,21 +116,66 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, b, 0o644)
 }
 
-// commands are the lines of the page's console blocks that begin with "$ ".
-func (p page) commands(t *testing.T) (lines []string) {
+// command is a line of a console block that begins with "$ ", and the lines that
+// the page says it prints.
+type command struct {
+	line  string
+	shown []string
+}
+
+func (p page) commands(t *testing.T) (commands []command) {
 	t.Helper()
 	for _, block := range consoleBlock.FindAllStringSubmatch(p.text, -1) {
-		n := len(lines)
+		n := len(commands)
 		for line := range strings.Lines(block[1]) {
-			if c, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "$ "); ok {
-				lines = append(lines, c)
+			line = strings.TrimRight(line, "\n")
+			if c, ok := strings.CutPrefix(line, "$ "); ok {
+				commands = append(commands, command{line: c})
+			} else if len(commands) > n {
+				last := &commands[len(commands)-1]
+				last.shown = append(last.shown, line)
 			}
 		}
-		if len(lines) == n {
+		if len(commands) == n {
 			t.Errorf("a console block has no command:\n%s", block[1])
 		}
 	}
-	return lines
+	return commands
+}
+
+// changing is what differs from run to run: ids, hashes, dates, times, and the
+// name of the person.
+var changing = regexp.MustCompile(`…|\.\.\.|\b[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b|\b20\d\d-\d\d-\d\d\b|\b\d\d:\d\d(?::\d\d)?\b|\b\d+(?:\.\d+)? m?s\b|\bLinnea\b`)
+
+// unsaid is the first line of those that a page shows that is not in what was
+// printed, after the ones before it.
+func (c command) unsaid(printed string) string {
+	lines := strings.Split(printed, "\n")
+	for _, want := range c.shown {
+		want = strings.Join(strings.Fields(want), " ")
+		if want == "" || want == "…" {
+			continue
+		}
+		var pattern strings.Builder
+		rest := want
+		for rest != "" {
+			at := changing.FindStringIndex(rest)
+			if at == nil {
+				break
+			}
+			pattern.WriteString(regexp.QuoteMeta(rest[:at[0]]) + ".*")
+			rest = rest[at[1]:]
+		}
+		line := regexp.MustCompile("^" + pattern.String() + regexp.QuoteMeta(rest) + "$")
+		at := slices.IndexFunc(lines, func(l string) bool {
+			return line.MatchString(strings.Join(strings.Fields(l), " "))
+		})
+		if at < 0 {
+			return want
+		}
+		lines = lines[at+1:]
+	}
+	return ""
 }
 
 // environment is a page's own home: nothing of the person who runs the tests is
@@ -180,21 +225,24 @@ func TestCommandsOnPages(t *testing.T) {
 			t.Cleanup(func() { stopDaemon(home) })
 			missing := p.files(t, work)
 			for _, c := range commands {
-				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c, name) }) {
-					t.Logf("left out, its file is not on this machine: %s", c)
+				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c.line, name) }) {
+					t.Logf("left out, its file is not on this machine: %s", c.line)
 					continue
 				}
 				want := 0
-				if m := expectedExit.FindStringSubmatch(c); m != nil {
+				if m := expectedExit.FindStringSubmatch(c.line); m != nil {
 					want, _ = strconv.Atoi(m[1])
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), longest)
-				cmd := exec.CommandContext(ctx, shell, "-c", c)
+				cmd := exec.CommandContext(ctx, shell, "-c", c.line)
 				cmd.Dir, cmd.Env = work, environment(home)
 				out, err := cmd.CombinedOutput()
 				cancel()
 				if got := cmd.ProcessState.ExitCode(); got != want {
-					t.Fatalf("$ %s\nexit %d, the page says %d (%v)\n%s", c, got, want, err, out)
+					t.Fatalf("$ %s\nexit %d, the page says %d (%v)\n%s", c.line, got, want, err, out)
+				}
+				if line := c.unsaid(string(out)); line != "" {
+					t.Errorf("$ %s\nthe page shows, and it does not print:\n%s\nbut:\n%s", c.line, line, out)
 				}
 			}
 		})

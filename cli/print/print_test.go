@@ -107,6 +107,26 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func TestProse(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"go on with `service assess run` then", 26, "go on with|`service assess run` then"},
+		{"a `command too long for it` b", 14, "a `command too|long for it` b"},
+		{"look:\n  service soa show --data /a/long/path", 12, "look:|  service soa show --data /a/long/path"},
+		{"one `two three", 9, "one `two|three"},
+		{"  - approval of the Statement of Applicability", 30, "  - approval of the Statement|    of Applicability"},
+		{"as it is, `however long`", 0, "as it is, `however long`"},
+		{"a\ue000b", 9, "a b"},
+	} {
+		if got := strings.Join(Prose(c.in, c.width), "|"); got != c.want {
+			t.Errorf("Prose(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
 func TestCutMarksWhatIsMissing(t *testing.T) {
 	for in, want := range map[string]string{"short": "short", "rather longer": "rather…", "日本語テキスト": "日本語…"} {
 		if got := Cut(in, 7); got != want {

@@ -126,7 +126,8 @@ func (p *Progress) Say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end()
-	fmt.Fprintln(p.W, strings.TrimRight(Block(fmt.Sprintf(format, args...)), "\n"))
+	text := strings.TrimRight(Block(fmt.Sprintf(format, args...)), "\n")
+	fmt.Fprintln(p.W, strings.Join(Prose(text, p.Width), "\n"))
 }
 
 // end stops the ticker and clears the line that is rewritten.
