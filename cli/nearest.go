@@ -128,10 +128,25 @@ func nearCommands(cmd *cobra.Command, word string) []string {
 	return near
 }
 
-// nearFlags proposes flags where err is that there is no such one.
-func nearFlags(cmd *cobra.Command, err error) string {
+// wrongFlag says in plain words what is wrong with a flag.
+func wrongFlag(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
-	if !errors.As(err, &none) || len(none.GetSpecifiedName()) < 2 {
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &none):
+		return fmt.Errorf("%w%s", err, nearFlags(cmd, none.GetSpecifiedName()))
+	case errors.As(err, &value):
+		what := map[string]string{"int": "a whole number", "float64": "a number", "duration": "a time, as 90s or 24h", "bool": "true or false"}[value.GetFlag().Value.Type()]
+		if what != "" {
+			return fmt.Errorf("--%s takes %s, not %q", value.GetFlag().Name, what, value.GetValue())
+		}
+	}
+	return err
+}
+
+// nearFlags proposes flags for a name that is none of cmd's.
+func nearFlags(cmd *cobra.Command, name string) string {
+	if len(name) < 2 {
 		return ""
 	}
 	var names []string
@@ -140,7 +155,7 @@ func nearFlags(cmd *cobra.Command, err error) string {
 			names = append(names, f.Name)
 		}
 	})
-	near := nearest(none.GetSpecifiedName(), names)
+	near := nearest(name, names)
 	for i := range near {
 		near[i] = "--" + near[i]
 	}

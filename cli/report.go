@@ -208,13 +208,24 @@ func (a *app) mayWrite(path string, force bool) error {
 	if err == nil && !info.Mode().IsRegular() { // a device would be replaced by a file
 		return advise(stopped("%s is no file", path), "give the name of one, or - for stdout")
 	}
-	if force {
-		return nil
+	if !force {
+		if _, err := os.Lstat(path); err == nil && !a.ours(path) {
+			return advise(stopped("%s is there already", path), "give another name, or --force to overwrite it")
+		}
 	}
-	if _, err := os.Lstat(path); err == nil && !a.ours(path) {
-		return advise(stopped("%s is there already", path), "give another name, or --force to overwrite it")
+	if err := mayWriteIn(filepath.Dir(path)); err != nil {
+		return stopped("%s can't be written: %w", path, reason(err))
 	}
 	return nil
+}
+
+// mayWriteIn tries to make a file in a folder, so that nobody works for what can't be kept.
+func mayWriteIn(dir string) error {
+	f, err := os.CreateTemp(dir, ".service-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // saveFile writes a download into a file, whole or not at all, or to stdout for "-".

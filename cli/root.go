@@ -39,7 +39,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &failure{code: exitUsage, err: fmt.Errorf("%w%s", err, nearFlags(cmd, err)), hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
+		return &failure{code: exitUsage, err: wrongFlag(cmd, err), hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
 	addSettings(root)

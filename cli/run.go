@@ -97,7 +97,7 @@ func (a *app) run(ctx context.Context, paths []string, o runOptions) error {
 			return err
 		}
 	}
-	one, err := a.begin(ctx, paths, o)
+	one, err := a.begin(ctx, paths, len(files)+len(left), o)
 	if err != nil {
 		return err
 	}
@@ -158,8 +158,8 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 	return moveErr
 }
 
-// begin finds the assessment to go on with, or creates one.
-func (a *app) begin(ctx context.Context, paths []string, o runOptions) (*api.Assessment, error) {
+// begin finds the assessment to go on with, or creates one of the files that were found.
+func (a *app) begin(ctx context.Context, paths []string, files int, o runOptions) (*api.Assessment, error) {
 	name := o.name
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
 		abs, err := filepath.Abs(paths[0])
@@ -188,6 +188,10 @@ func (a *app) begin(ctx context.Context, paths []string, o runOptions) (*api.Ass
 	if open == nil {
 		if len(paths) == 0 {
 			return nil, advise(stopped("there is no open assessment with the name %q", name), "give the folder to assess: `%s`", a.command("assess run DIR --name "+quote(name)))
+		}
+		if files == 0 {
+			return nil, advise(stopped("%s: there is no file that could be evidence", strings.Join(paths, ", ")),
+				"hidden files are left out; name the folder the documents are in, or begin without any by `%s`", a.command("assess create "+quote(name)))
 		}
 		return a.create(ctx, name, o)
 	}

@@ -63,6 +63,12 @@ func plainer(m string) string {
 	} else if ok {
 		return "it can't be empty"
 	}
+	if most, ok := strings.CutPrefix(m, "expected number <= "); ok {
+		return "it may be " + most + " at most"
+	}
+	if least, ok := strings.CutPrefix(m, "expected number >= "); ok {
+		return "it has to be " + least + " at least"
+	}
 	switch m {
 	case "unexpected property":
 		return "there is no such field"

@@ -147,12 +147,15 @@ func (p page) commands(t *testing.T) (commands []command) {
 // name of the person.
 var changing = regexp.MustCompile(`…|\.\.\.|\b[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b|\b20\d\d-\d\d-\d\d\b|\b\d\d:\d\d(?::\d\d)?\b|\b\d+(?:\.\d+)? m?s\b|\bLinnea\b`)
 
+// took is how long a step took, which is told of those that took long.
+var took = regexp.MustCompile(`(?m) \(\d+\.\d s\)$`)
+
 // unsaid is the first line of those that a page shows that is not in what was
 // printed, after the ones before it.
 func (c command) unsaid(printed string) string {
-	lines := strings.Split(printed, "\n")
+	lines := strings.Split(took.ReplaceAllString(printed, ""), "\n")
 	for _, want := range c.shown {
-		want = strings.Join(strings.Fields(want), " ")
+		want = strings.ReplaceAll(strings.Join(strings.Fields(want), " "), " … ", "…")
 		if want == "" || want == "…" {
 			continue
 		}
@@ -303,19 +306,45 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	n := 0
 	for _, p := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if target == "" || strings.Contains(target, "://") {
+			target, place, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
 				continue
 			}
 			n++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(p.path), target)); err != nil {
+			file := p.path
+			if target != "" {
+				file = filepath.Join(filepath.Dir(p.path), target)
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s links to %s: %v", p.path, m[1], err)
+				continue
+			}
+			if place != "" && filepath.Ext(file) == ".md" && !slices.Contains(places(t, file), place) {
+				t.Errorf("%s links to %s, and the page has no such heading", p.path, m[1])
 			}
 		}
 	}
 	if n == 0 {
 		t.Error("no link was found on any page")
 	}
+}
+
+var (
+	heading = regexp.MustCompile("(?m)^#+ (.*)$")
+	unnamed = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// places are the headings of a page, as links name them.
+func places(t *testing.T, path string) (out []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range heading.FindAllStringSubmatch(string(text), -1) {
+		out = append(out, strings.ReplaceAll(unnamed.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return out
 }
 
 // A merge left half done would be published like anything else.
