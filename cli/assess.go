@@ -149,7 +149,11 @@ func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
 		return
 	}
 	move, _ := st.State.Next()
-	p.Text("Next: %s.", move.Work)
+	if st.State == api.StateReportGenerated {
+		p.Text("Next: have the report as a file; and when all is done, %s.", move.Work)
+	} else {
+		p.Text("Next: %s.", move.Work)
+	}
 	for _, b := range st.BlockedBy {
 		p.Item(0, "%s", b)
 	}

@@ -68,7 +68,7 @@ func (a *app) printBringing(got *bringing) error {
 	}
 	return a.out.Page(func(p *print.Page) {
 		if got.DryRun {
-			p.Text("Would send %s and %s; the home would take %d, with %s. There is %s to read.", count(got.Sent, "change", "changes"), count(got.Files, "file", "files"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
+			p.Text("Would send %s and %s; the home would take %d, with %s. To read: %s.", count(got.Sent, "change", "changes"), count(got.Files, "file", "files"), got.Applied, count(got.Conflicts, "conflict", "conflicts"), count(got.Read, "record", "records"))
 		} else {
 			p.Text("Sent %s, read %s and %s.", count(got.Sent, "change", "changes"), count(got.Read, "record", "records"), count(got.Files, "file", "files"))
 		}

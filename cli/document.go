@@ -155,7 +155,7 @@ func (a *app) docList() *cobra.Command {
 			defer a.more(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				documentTable(p, all.Data)
-				if in.Status != "" || in.Category != "" || in.Q != "" {
+				if narrowed(cmd) {
 					a.none(p, len(all.Data), "No document is like that; `%s` lists all.", a.command("doc list"))
 					return
 				}

@@ -77,7 +77,7 @@ func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 	w.want(w.run("assess", "run", dir), 4, "Not in the drafts yet", "1 document came after", "service soa refresh")
 	w.run("assess", "run", "--approve")
 	put(t, filepath.Join(dir, "newer.md"), "# Newer")
-	w.want(w.run("assess", "run", dir), 0, "service workflow start gap_refresh", "Next: close the assessment.", "service assess close")
+	w.want(w.run("assess", "run", dir), 0, "service workflow start gap_refresh", "Next: have the report as a file; and when all is done, close the assessment.", "service assess close")
 }
 
 func TestRunAgainAddsOnlyWhatIsNew(t *testing.T) {

@@ -83,12 +83,14 @@ func (p *Progress) draw() {
 	elapsed := now.Sub(p.started)
 	words := Line(p.words)
 	if p.Terminal {
+		took := ""
 		if elapsed >= firstWord {
-			words += " (" + Elapsed(elapsed) + ")"
+			took = " (" + Elapsed(elapsed) + ")"
 		}
 		if p.Width > 0 {
-			words = Cut(words, p.Width-3)
+			words = Cut(words, p.Width-3-len(took))
 		}
+		words += took
 		fmt.Fprintf(p.W, "\r\x1b[K%s %s", paint(p.Color, Blue, "·"), words)
 		return
 	}
