@@ -79,7 +79,7 @@ func (d deliverable[V]) versions(a *app) *cobra.Command {
 					h := d.head(&l.Data[i])
 					rows = append(rows, []string{fmt.Sprint(h.VersionNumber), plain(h.Status), fmt.Sprint(h.ItemCount), moment(h.CreatedAt), orEmpty(h.ApprovedBy), h.Method, h.ID})
 				}
-				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "lines", Right: true}, {Title: "created"},
+				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "lines", Right: true}, {Title: "created", Keep: true, Spare: true},
 					{Title: "approved by", Spare: true}, {Title: "method", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no version yet; go on with `%s`.", a.command("assess run"))
 			})

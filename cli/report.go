@@ -286,7 +286,7 @@ func (a *app) reportList() *cobra.Command {
 				for _, r := range all.Data {
 					rows = append(rows, []string{moment(r.CreatedAt), plain(r.Template), r.Format, r.Status, yes(r.Draft), size(r.SizeBytes), r.Title, r.ID})
 				}
-				p.Table([]print.Column{{Title: "created", Keep: true}, {Title: "template"}, {Title: "format", Spare: true}, {Title: "status"}, {Title: "draft"}, {Title: "size", Right: true, Spare: true}, {Title: "title", Spare: true}, {Title: "id", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "created", Keep: true, Spare: true}, {Title: "template"}, {Title: "format", Spare: true}, {Title: "status"}, {Title: "draft"}, {Title: "size", Right: true, Spare: true}, {Title: "title", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "No report is written yet; `%s` writes one.", a.command("report create"))
 			})
 		},

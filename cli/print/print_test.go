@@ -160,15 +160,37 @@ func TestTableFitsTheWidth(t *testing.T) {
 	}
 }
 
+// Titles are cut before an id is.
+func TestTitlesGiveWay(t *testing.T) {
+	id := strings.Repeat("0", 36)
+	p := &Page{width: 58}
+	p.Table([]Column{{Title: "gate", Keep: true}, {Title: "decided by"}, {Title: "id", Keep: true}}, [][]string{{"gap_analysis", "root", id}})
+	want := "GATE          DECIDED…  ID\ngap_analysis  root      " + id + "\n"
+	if got := p.buf.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
 	spare := []Column{{Title: "code", Keep: true}, {Title: "title"}, {Title: "why", Wrap: true, Spare: true}, {Title: "n", Right: true, Spare: true}}
-	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
+	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE N", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
 		p := &Page{width: width}
 		p.Table(spare, rows)
 		head, _, _ := strings.Cut(p.buf.String(), "\n")
 		if got := strings.Join(strings.Fields(head), " "); got != want {
 			t.Errorf("at width %d the columns are %q, want %q", width, got, want)
 		}
+	}
+}
+
+// A narrow column is not left out for the sake of a wide one that goes as well.
+func TestNarrowColumnsStay(t *testing.T) {
+	p := &Page{width: 30}
+	p.Table([]Column{{Title: "created", Keep: true, Spare: true}, {Title: "format", Spare: true}, {Title: "id", Keep: true}},
+		[][]string{{"2026-11-22 11:49 UTC", "html", "0123456789abcdef"}})
+	want := "FORMAT  ID\nhtml    0123456789abcdef\n"
+	if got := p.buf.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
