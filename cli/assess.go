@@ -145,7 +145,7 @@ func rail(p *print.Page, here api.State) {
 func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("It is closed.")
+		p.Text("It is closed, and nothing of it changes. `%s` begins another.", a.command("assess run DIR --name NAME"))
 		return
 	}
 	move, _ := st.State.Next()

@@ -69,6 +69,9 @@ func plainer(m string) string {
 	if least, ok := strings.CutPrefix(m, "expected number >= "); ok {
 		return "it has to be " + least + " at least"
 	}
+	if strings.HasPrefix(m, "expected string to be RFC 5322 email") {
+		return "write an e-mail address as ada@acme.example"
+	}
 	switch m {
 	case "unexpected property":
 		return "there is no such field"
