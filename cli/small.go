@@ -60,8 +60,8 @@ func (a *app) none(p *print.Page, n int, format string, args ...any) {
 
 // narrowed tells whether flags of the list itself leave something out.
 func narrowed(cmd *cobra.Command) (yes bool) {
-	cmd.LocalNonPersistentFlags().Visit(func(f *pflag.Flag) {
-		yes = yes || f.Name != "limit" && f.Name != "sort"
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		yes = yes || f.Changed && f.Name != "limit" && f.Name != "sort"
 	})
 	return yes
 }
