@@ -264,7 +264,7 @@ func (c *checker) decisions() {
 	}
 	c.comments(told)
 	if sound == len(hashes)+approved {
-		c.out.good("approvals", "%d versions are what their hashes say, and %d approvals are of exactly that content", len(hashes), approved)
+		c.out.good("approvals", "versions that are what their hashes say: %d; approvals of exactly that content: %d", len(hashes), approved)
 	}
 }
 

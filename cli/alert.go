@@ -120,6 +120,9 @@ organization_pending_approvals. Channels: email (owners and admins), email:ADDRE
 				return err
 			}
 			r, err := call(cmd.Context(), a, api.CreateAlert, in)
+			if api.IsCode(err, api.CodeValidation) {
+				err = advise(err, "`%s` lists the metrics", a.command("api list-metrics --jq '.data[].name'"))
+			}
 			if err != nil {
 				return err
 			}

@@ -79,6 +79,9 @@ secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` 
 				in.Body.ExpiresAt = &end
 			}
 			made, err := call(cmd.Context(), a, api.CreateAPIKey, in)
+			if api.IsCode(err, api.CodeValidation) {
+				err = advise(err, "a scope is written as assessment:read; `%s` lists yours", a.command("whoami"))
+			}
 			if err != nil {
 				return err
 			}

@@ -104,7 +104,7 @@ func (a *app) artifactList() *cobra.Command {
 				for _, x := range all.Data {
 					rows = append(rows, []string{typeOf(&x), x.Title, fmt.Sprint(x.CurrentVersion), moment(x.UpdatedAt), x.ID})
 				}
-				p.Table([]print.Column{{Title: "type", Keep: true}, {Title: "title"}, {Title: "version", Right: true}, {Title: "changed"}, {Title: "id", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "type", Keep: true}, {Title: "title", Spare: true}, {Title: "version", Right: true}, {Title: "changed", Keep: true, Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no artifact yet.")
 			})
 		},
@@ -131,7 +131,7 @@ func (a *app) artifactShow() *cobra.Command {
 					}
 					rows = append(rows, []string{fmt.Sprint(v.VersionNumber), plain(v.Status), supersedes, moment(v.CreatedAt), v.ContentSHA256, v.RecordID})
 				}
-				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "in place of", Right: true}, {Title: "created"}, {Title: "sha256"}, {Title: "record", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "in place of", Right: true}, {Title: "created", Keep: true, Spare: true}, {Title: "sha256"}, {Title: "record", Keep: true}}, rows)
 			})
 		},
 	}

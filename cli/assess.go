@@ -92,7 +92,8 @@ func assessmentPage(p *print.Page, one *api.Assessment) {
 		print.Field{Name: "state", Value: fmt.Sprintf("%s (%d %%)", one.State, one.Progress)},
 		print.Field{Name: "frameworks", Value: strings.Join(one.Frameworks, ", ")},
 		print.Field{Name: "due", Value: string(orEmpty(one.DueDate))},
-		print.Field{Name: "holds", Value: fmt.Sprintf("%d documents, %d passages, %d SoA items, %d findings, %d POA&M items", c.Documents, c.Chunks, c.SoAItems, c.Findings, c.POAMItems)},
+		print.Field{Name: "holds", Value: strings.Join([]string{count(c.Documents, "document", "documents"), count(c.Chunks, "passage", "passages"),
+			count(c.SoAItems, "SoA item", "SoA items"), count(c.Findings, "finding", "findings"), count(c.POAMItems, "POA&M item", "POA&M items")}, ", ")},
 		print.Field{Name: "created", Value: joinWords(moment(one.CreatedAt), one.CreatedBy)}, print.Field{Name: "changed", Value: moment(one.UpdatedAt)},
 		print.Field{Name: "closed", Value: momentOf(one.ClosedAt)}, print.Field{Name: "catalog", Value: one.SCFVersionID}, print.Field{Name: "id", Value: one.ID})
 }
@@ -144,11 +145,15 @@ func rail(p *print.Page, here api.State) {
 func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("It is closed.")
+		p.Text("It is closed, and nothing of it changes. `%s` begins another.", a.command("assess run DIR --name NAME"))
 		return
 	}
 	move, _ := st.State.Next()
-	p.Text("Next: %s.", move.Work)
+	if st.State == api.StateReportGenerated {
+		p.Text("Next: have the report as a file; and when all is done, %s.", move.Work)
+	} else {
+		p.Text("Next: %s.", move.Work)
+	}
 	for _, b := range st.BlockedBy {
 		p.Item(0, "%s", b)
 	}

@@ -128,7 +128,11 @@ func (a *app) auditList() *cobra.Command {
 					rows = append(rows, []string{fmt.Sprint(e.Sequence), moment(e.At), e.Actor.Name, e.Action, joinWords(e.ResourceType, e.ResourceID), e.Outcome})
 				}
 				p.Table([]print.Column{{Title: "no", Right: true, Keep: true}, {Title: "at", Keep: true}, {Title: "who"}, {Title: "action"}, {Title: "what"}, {Title: "outcome", Keep: true}}, rows)
-				a.none(p, len(rows), "No event is like that.")
+				if narrowed(cmd) {
+					a.none(p, len(rows), "No event is like that; `%s` lists all.", a.command("audit list"))
+					return
+				}
+				a.none(p, len(rows), "Nothing has happened here yet.")
 			})
 		},
 	}

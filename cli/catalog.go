@@ -230,6 +230,9 @@ framework; it goes before what the program knows, and is kept with the version.`
 			run, err := a.sendCatalog(cmd.Context(), f, label, table, dry)
 			a.progress.Done("")
 			if err != nil {
+				if strings.EqualFold(filepath.Ext(args[0]), ".pdf") {
+					err = advise(err, "a document of relationship mappings (STRM) is laid over a catalog with `%s`", a.command("catalog import-strm "+quote(args[0])))
+				}
 				return atWork(err)
 			}
 			if err := a.out.Print(run, func(p *print.Page) { a.runPage(p, run) }); err != nil {

@@ -443,8 +443,11 @@ func (a *app) factsAt(ctx context.Context, ref string, p *check.Policy, o checkO
 		return nil, stopped("%s can't be read: there is no such folder", ref)
 	}
 	f, err := a.assessmentFacts(ctx, ref)
-	if err != nil && exitCode(err) == exitRuntime {
-		return nil, fmt.Errorf("there is no folder %s here, so it is taken for an assessment: %w", ref, err)
+	var none *noAssessment
+	if errors.As(err, &none) {
+		err = advise(stopped("there is no folder %s here, and no assessment of that name", quote(ref)), "`%s` lists assessments", a.command("assess list"))
+	} else if err != nil && exitCode(err) == exitRuntime {
+		err = fmt.Errorf("there is no folder %s here, so it is taken for an assessment: %w", ref, err)
 	}
 	return f, err
 }

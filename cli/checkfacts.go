@@ -24,7 +24,9 @@ func (a *app) assessmentFacts(ctx context.Context, ref string) (*check.Facts, er
 	if err != nil {
 		return nil, err
 	}
+	a.progress.Start("read the assessment")
 	r, err := a.checkRecords(ctx, one)
+	a.progress.Done("")
 	if err != nil {
 		return nil, err
 	}

@@ -99,9 +99,9 @@ type Options struct {
 	Stdout, Stderr io.Writer
 	Env            func(string) string
 	// Interactive: stderr is a terminal. Color: colours are welcome. Width: of the
-	// terminal on stdout in columns, 0 where there is none.
+	// terminal on stdout in columns, 0 where there is none; WidthAside: of the one on stderr.
 	Interactive, Color bool
-	Width              int
+	Width, WidthAside  int
 
 	Version string
 	Clock   func() time.Time
@@ -118,7 +118,7 @@ type Options struct {
 // Main runs the command that args name and returns the exit code.
 func Main(ctx context.Context, args []string, o Options) int {
 	a := &app{Options: o}
-	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.Width, Clock: o.Clock}
+	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.WidthAside, Clock: o.Clock}
 	a.out = &print.Output{W: o.Stdout, Context: ctx, Width: o.Width, Color: o.Color}
 	root := a.root()
 	root.SetArgs(args)

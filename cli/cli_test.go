@@ -34,7 +34,7 @@ func TestExitCodes(t *testing.T) {
 		{"no such command, help asked", []string{"nope", "--help"}, nil, 2, "there is no command"},
 		{"no such help", []string{"help", "assess", "rum"}, nil, 2, `did you mean "run"?`},
 		{"no such flag", []string{"assess", "list", "--bogus"}, nil, 2, "hint: `service assess list --help`"},
-		{"bad value", []string{"assess", "list", "--limit", "x"}, nil, 2, "invalid argument"},
+		{"bad value", []string{"assess", "list", "--limit", "x"}, nil, 2, "--limit takes a whole number"},
 		{"negative limit", []string{"assess", "list", "--limit", "-1"}, nil, 2, "give 0 for all"},
 		{"argument missing", []string{"assess", "use"}, nil, 2, "write it as: service assess use ID|NAME"},
 		{"argument too many", []string{"soa", "validate", "x"}, nil, 2, `does not take the argument "x"`},

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ type daemonStatus struct {
 	Reason string `json:"reason"`
 
 	hint string // what to do where it does not run
+	// elsewhere says where other commands work, where that is not this data folder.
+	elsewhere string
 }
 
 var errNoDaemon = errors.New("no daemon runs on this data folder")
@@ -50,7 +53,9 @@ server tells more to who has a credential.`,
 			var err error
 			// Who names a folder means that, whatever server other commands use.
 			if pf := cmd.Root().PersistentFlags(); a.flags.Server == "" || (pf.Changed("data") && !pf.Changed("server")) {
-				s, err = a.statusOfFolder(ctx)
+				if s, err = a.statusOfFolder(ctx); err == nil && !pf.Changed("data") {
+					s.elsewhere = a.workElsewhere()
+				}
 			} else {
 				s, err = a.statusOfServer(ctx)
 			}
@@ -60,7 +65,7 @@ server tells more to who has a credential.`,
 			if err := a.out.Print(s, func(p *print.Page) { statusPage(p, s) }); err != nil || s.Running {
 				return err
 			}
-			return &failure{code: exitVerdict, err: errors.New(s.Reason), hint: s.hint}
+			return &failure{code: exitVerdict, err: errors.New(s.Reason), hint: strings.Trim(s.hint+"; "+s.elsewhere, "; ")}
 		},
 	}
 }
@@ -72,12 +77,25 @@ func (a *app) statusOfFolder(ctx context.Context) (*daemonStatus, error) {
 	case err != nil:
 		return nil, err
 	case p == nil:
-		return &daemonStatus{Reason: "no daemon runs on this data folder", hint: "`service daemon` starts one"}, nil
+		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "`" + a.command("daemon") + "` starts one"}, nil
 	case !p.Daemon:
-		return &daemonStatus{Process: p, Reason: "no daemon runs on this data folder; another command has it open, process " + strconv.Itoa(p.PID)}, nil
+		return &daemonStatus{Process: p, Reason: errNoDaemon.Error() + "; another command has it open, process " + strconv.Itoa(p.PID)}, nil
 	}
 	s := &daemonStatus{Running: true, Process: p}
 	return s, a.lookInside(ctx, s)
+}
+
+// workElsewhere says which context other commands use; empty where they work on the data folder.
+func (a *app) workElsewhere() string {
+	b, err := a.readBook()
+	if err != nil || b.Current == "" {
+		return ""
+	}
+	c := b.Find(b.Current)
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("this is of the data folder on this machine, and other commands work in the context %s: `service daemon status --server %s` tells of that one", c.Name, c.Server)
 }
 
 func (a *app) statusOfServer(ctx context.Context) (*daemonStatus, error) {
@@ -135,6 +153,10 @@ func statusPage(p *print.Page, s *daemonStatus) {
 	}
 	p.Title("The daemon runs")
 	p.Fields(fields...)
+	if s.elsewhere != "" {
+		p.Blank()
+		p.Text("Note: %s.", s.elsewhere)
+	}
 	if s.Health == nil {
 		p.Text("With a credential, there is more to see.")
 		return

@@ -79,7 +79,7 @@ func (d deliverable[V]) versions(a *app) *cobra.Command {
 					h := d.head(&l.Data[i])
 					rows = append(rows, []string{fmt.Sprint(h.VersionNumber), plain(h.Status), fmt.Sprint(h.ItemCount), moment(h.CreatedAt), orEmpty(h.ApprovedBy), h.Method, h.ID})
 				}
-				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "lines", Right: true}, {Title: "created"},
+				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "lines", Right: true}, {Title: "created", Keep: true, Spare: true},
 					{Title: "approved by", Spare: true}, {Title: "method", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no version yet; go on with `%s`.", a.command("assess run"))
 			})
@@ -225,7 +225,7 @@ func missing(p *print.Page, elements []string) {
 func one[T any](ref, what string, all []T, of func(*T) *api.Item) (*T, error) {
 	at := slices.IndexFunc(all, func(t T) bool { i := of(&t); return i.ID == ref || equalCode(i.ControlCode, ref) })
 	if at < 0 {
-		return nil, stopped("there is no %s for %q in this version", what, ref)
+		return nil, advise(stopped("there is no %s for %q in this version", what, ref), "name it by the code of its control, as IAC-06, or by its id; the list of the deliverable has both")
 	}
 	return &all[at], nil
 }

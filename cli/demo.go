@@ -43,6 +43,9 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return stopped("the folder %s can't be made: %w", dir, reason(err))
 	}
+	if err := mayWriteIn(dir); err != nil {
+		return advise(stopped("nothing can be written in the folder %s, where the reports go: %w", dir, reason(err)), "name another with `%s`", a.command("demo --out DIR"))
+	}
 	files, left := walk(a.Example, "")
 	for i := range files {
 		files[i].Path = "" // it is in no folder of the person's

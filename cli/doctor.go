@@ -247,7 +247,7 @@ func checkFinding(prefix string, c api.HealthCheck) Finding {
 // examineEmbedder tells which embedder answers, and how far it is.
 func (a *app) examineEmbedder(ctx context.Context) (out []Finding) {
 	if s, err := call(ctx, a, api.GetEmbeddingStatus, &api.None{}); err == nil {
-		f := Finding{Part: "embedder", State: Fine, Detail: fmt.Sprintf("%s, %d of %d passages", s.Embedder, s.Embedded, s.Total)}
+		f := Finding{Part: "embedder", State: Fine, Detail: fmt.Sprintf("%s, %d of %d passages", embedderName(s.Embedder), s.Embedded, s.Total)}
 		if s.Away != nil {
 			f.State, f.Detail, f.Do = Warning, f.Detail+"; "+*s.Away, "see that the model's server runs; until then "+s.ServedBy+" answers"
 		}

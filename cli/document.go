@@ -89,7 +89,10 @@ content is not added twice; what can't be taken is listed, and the others go on.
 			if l.Data == nil {
 				l.Data = []api.Document{}
 			}
-			if err := a.out.Print(l, func(p *print.Page) { documentTable(p, l.Data) }); err != nil {
+			if err := a.out.Print(l, func(p *print.Page) {
+				documentTable(p, l.Data)
+				a.notDrafted(p, one.State, len(l.Data))
+			}); err != nil {
 				return err
 			}
 			left = append(left, got.Left...)
@@ -152,7 +155,11 @@ func (a *app) docList() *cobra.Command {
 			defer a.more(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				documentTable(p, all.Data)
-				a.none(p, len(all.Data), "There is no such document; `%s` adds one.", a.command("doc add FILE"))
+				if narrowed(cmd) {
+					a.none(p, len(all.Data), "No document is like that; `%s` lists all.", a.command("doc list"))
+					return
+				}
+				a.none(p, len(all.Data), "There is no document yet; `%s` adds one.", a.command("doc add FILE"))
 			})
 		},
 	}

@@ -136,7 +136,7 @@ func (a *app) emailList() *cobra.Command {
 				for _, e := range all.Data {
 					rows = append(rows, []string{strings.Join(e.To, ", "), e.Subject, e.Status, orEmpty(e.Error), moment(e.CreatedAt), e.ID})
 				}
-				p.Table([]print.Column{{Title: "to"}, {Title: "subject"}, {Title: "status", Keep: true}, {Title: "error", Spare: true}, {Title: "made"}, {Title: "id", Keep: true, Spare: true}}, rows)
+				p.Table([]print.Column{{Title: "to"}, {Title: "subject"}, {Title: "status", Keep: true}, {Title: "error", Spare: true}, {Title: "made", Keep: true, Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
 				a.none(p, len(rows), "There are no mails.")
 			})
 		},

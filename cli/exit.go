@@ -195,7 +195,9 @@ func (a *app) hint(err error) string {
 	return ""
 }
 
-// say writes a line to stderr, safe for a terminal.
+// say writes to stderr, safe for a terminal and wrapped to it.
 func (a *app) say(format string, args ...any) {
-	fmt.Fprintln(a.Stderr, print.Block(fmt.Sprintf(format, args...)))
+	for _, line := range print.Prose(print.Block(fmt.Sprintf(format, args...)), a.WidthAside) {
+		fmt.Fprintln(a.Stderr, line)
+	}
 }

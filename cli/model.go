@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,6 +104,6 @@ func modelPage(p *print.Page, s *ModelStatus) {
 	p.Fields(print.Field{Name: "model", Value: s.Model}, print.Field{Name: "server", Value: s.Server}, print.Field{Name: "ready", Value: ready},
 		print.Field{Name: "digest", Value: s.Digest}, print.Field{Name: "problem", Value: s.Problem}, print.Field{Name: "available", Value: strings.Join(s.Available, ", ")})
 	if !s.Ready {
-		p.Text("%s", fmt.Sprintf("Until it is ready, the rules (%s) answer and the run says so.", builtinModel))
+		p.Text("Until it is ready, the rules (%s) answer and the run says so. See that the model's server runs, or go back to the rules with `service model use %s`.", builtinModel, builtinModel)
 	}
 }

@@ -24,6 +24,8 @@ type outcome struct {
 	Reports    []string               `json:"reports"`
 	Seconds    float64                `json:"seconds"`
 
+	// late are the documents that came after the Statement of Applicability was drafted.
+	late int
 	// lead stands before the page, tail after it.
 	lead, tail func(*print.Page)
 }
@@ -76,6 +78,7 @@ func (o *outcome) page(a *app) func(*print.Page) {
 		o.unread(p)
 		o.unsure(p)
 		o.worst(p)
+		a.notDrafted(p, o.Assessment.State, o.late)
 		if o.Summary.IsStarter {
 			p.Blank()
 			p.Text("Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.", a.command("catalog import FILE"))
@@ -165,6 +168,20 @@ func (o *outcome) unsure(p *print.Page) {
 		p.Title("To know")
 		p.Item(0, "%d of %s in another language than English, which the rules can't read: a person should. What only these say counts as not evidenced: %s.",
 			len(names), count(read, "document is", "documents are"), joinSome(names, 5))
+	}
+}
+
+// notDrafted says of documents that came late that no draft knows them, and what to do.
+func (a *app) notDrafted(p *print.Page, at api.State, late int) {
+	if late == 0 || !at.Reached(api.StateSoADrafted) || at == api.StateClosed {
+		return
+	}
+	p.Title("Not in the drafts yet")
+	p.Text("%s came after the Statement of Applicability was drafted. To look there for evidence, which then needs approval again:", count(late, "document", "documents"))
+	if at.Reached(api.StateSoAApproved) {
+		p.Command(a.command("workflow start gap_refresh"))
+	} else {
+		p.Command(a.command("soa refresh"))
 	}
 }
 

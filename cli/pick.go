@@ -37,6 +37,13 @@ func (a *app) assessment(ctx context.Context) (*api.Assessment, error) {
 		"give --assessment ID|NAME, or choose one for good with `%s`; `%s` lists them", a.command("assess use ID"), a.command("assess list"))
 }
 
+// noAssessment is the error of a name that no assessment has.
+type noAssessment struct{ ref string }
+
+func (e *noAssessment) Error() string {
+	return fmt.Sprintf("there is no assessment with the id or name %q", e.ref)
+}
+
 // assessmentNamed finds an assessment by id or name.
 func (a *app) assessmentNamed(ctx context.Context, ref string) (*api.Assessment, error) {
 	if uuid.MatchString(ref) {
@@ -48,7 +55,7 @@ func (a *app) assessmentNamed(ctx context.Context, ref string) (*api.Assessment,
 	}
 	switch len(found) {
 	case 0:
-		return nil, advise(stopped("there is no assessment with the id or name %q", ref), "`%s` lists them", a.command("assess list"))
+		return nil, advise(stopped("%w", &noAssessment{ref}), "`%s` lists them", a.command("assess list"))
 	case 1:
 		return &found[0], nil
 	}

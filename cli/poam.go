@@ -136,7 +136,7 @@ func poamPage(p *print.Page, i *api.POAMItem) {
 		print.Field{Name: "severity", Value: string(i.Severity), Style: severityStyle(string(i.Severity))},
 		print.Field{Name: "priority", Value: fmt.Sprint(i.Priority)}, print.Field{Name: "effort", Value: plain(i.Effort)},
 		print.Field{Name: "status", Value: plain(i.Status)}, print.Field{Name: "risk accepted until", Value: string(orEmpty(i.RiskAcceptedUntil))},
-		print.Field{Name: "owner", Value: joinWords(orEmpty(i.Owner), "("+i.OwnerRole+")")}, print.Field{Name: "due", Value: string(i.DueDate)},
+		print.Field{Name: "owner", Value: orEmpty(i.Owner)}, print.Field{Name: "role", Value: i.OwnerRole}, print.Field{Name: "due", Value: string(i.DueDate)},
 		print.Field{Name: "after", Value: strings.Join(i.Dependencies, ", ")}, print.Field{Name: "resources", Value: orEmpty(i.Resources)},
 		print.Field{Name: "vendor", Value: orEmpty(i.VendorDependency)}, print.Field{Name: "comments", Value: orEmpty(i.Comments)})
 	if len(i.Milestones) > 0 {

@@ -208,13 +208,24 @@ func (a *app) mayWrite(path string, force bool) error {
 	if err == nil && !info.Mode().IsRegular() { // a device would be replaced by a file
 		return advise(stopped("%s is no file", path), "give the name of one, or - for stdout")
 	}
-	if force {
-		return nil
+	if !force {
+		if _, err := os.Lstat(path); err == nil && !a.ours(path) {
+			return advise(stopped("%s is there already", path), "give another name, or --force to overwrite it")
+		}
 	}
-	if _, err := os.Lstat(path); err == nil && !a.ours(path) {
-		return advise(stopped("%s is there already", path), "give another name, or --force to overwrite it")
+	if err := mayWriteIn(filepath.Dir(path)); err != nil {
+		return stopped("%s can't be written: %w", path, reason(err))
 	}
 	return nil
+}
+
+// mayWriteIn tries to make a file in a folder, so that nobody works for what can't be kept.
+func mayWriteIn(dir string) error {
+	f, err := os.CreateTemp(dir, ".service-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // saveFile writes a download into a file, whole or not at all, or to stdout for "-".
@@ -275,7 +286,7 @@ func (a *app) reportList() *cobra.Command {
 				for _, r := range all.Data {
 					rows = append(rows, []string{moment(r.CreatedAt), plain(r.Template), r.Format, r.Status, yes(r.Draft), size(r.SizeBytes), r.Title, r.ID})
 				}
-				p.Table([]print.Column{{Title: "created", Keep: true}, {Title: "template"}, {Title: "format", Spare: true}, {Title: "status"}, {Title: "draft"}, {Title: "size", Right: true, Spare: true}, {Title: "title", Spare: true}, {Title: "id", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "created", Keep: true, Spare: true}, {Title: "template"}, {Title: "format", Spare: true}, {Title: "status"}, {Title: "draft"}, {Title: "size", Right: true, Spare: true}, {Title: "title", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "No report is written yet; `%s` writes one.", a.command("report create"))
 			})
 		},

@@ -19,11 +19,11 @@ of Applicability, gap analysis, maturity assessment, plan of action and reports.
 What it writes is a draft with quoted evidence; people approve.
 
 It works offline on a local data folder, or on a server (service login).`,
-		Example: `  service demo                                  see the whole job on an example company
+		Example: `  service demo                                      see the whole job on an example company
   service assess run ./evidence -f iso-27001-2022   assess your own folder
-  service assess status                         where it stands, and what it waits for
-  service tui                                   look through and review in the terminal
-  service help exit-codes                       what scripts need to know`,
+  service assess status                             where it stands, and what it waits for
+  service tui                                       look through and review in the terminal
+  service help exit-codes                           what scripts need to know`,
 	})
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -39,7 +39,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &failure{code: exitUsage, err: err, hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
+		return &failure{code: exitUsage, err: wrongFlag(cmd, err), hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
 	addSettings(root)
@@ -67,7 +67,6 @@ It works offline on a local data folder, or on a server (service login).`,
 // group makes a command that only holds others: alone it shows its help, and a word
 // it does not know is an error with the nearest that it does.
 func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
-	cmd.SuggestionsMinimumDistance = 2
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -80,7 +79,7 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 }
 
 func unknown(cmd *cobra.Command, word string) error {
-	f := usage("there is no command %q%s", cmd.CommandPath()+" "+word, orList(cmd.SuggestionsFor(word)))
+	f := usage("there is no command %q%s", cmd.CommandPath()+" "+word, orList(nearCommands(cmd, word)))
 	f.hint = fmt.Sprintf("`%s --help` lists the commands", cmd.CommandPath())
 	return f
 }
@@ -146,24 +145,4 @@ func oneOf[S ~string](what, word string, allowed []S) error {
 	f := usage("there is no %s %q%s", what, word, didYouMean(word, names))
 	f.hint = "it is one of " + strings.Join(names, ", ")
 	return f
-}
-
-// didYouMean proposes the nearest of the known words; empty where none is near.
-func didYouMean(word string, known []string) string {
-	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, k := range known {
-		probe.AddCommand(&cobra.Command{Use: k, Run: func(*cobra.Command, []string) {}})
-	}
-	return orList(probe.SuggestionsFor(word))
-}
-
-func orList(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	quoted := make([]string, min(3, len(words)))
-	for i := range quoted {
-		quoted[i] = fmt.Sprintf("%q", words[i])
-	}
-	return "; did you mean " + strings.Join(quoted, " or ") + "?"
 }

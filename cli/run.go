@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/client"
 )
@@ -96,7 +97,7 @@ func (a *app) run(ctx context.Context, paths []string, o runOptions) error {
 			return err
 		}
 	}
-	one, err := a.begin(ctx, paths, o)
+	one, err := a.begin(ctx, paths, len(files)+len(left), o)
 	if err != nil {
 		return err
 	}
@@ -106,15 +107,27 @@ func (a *app) run(ctx context.Context, paths []string, o runOptions) error {
 // drive adds the files, moves the assessment forward and tells what came of it.
 func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, files []source, left []skipped, o runOptions, started time.Time) error {
 	a.use(one.ID)
-	a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command("assess run"))
+	goOn := func(words string) {
+		a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command(words))
+	}
+	var late int
 	if len(files) > 0 {
+		again := "assess run"
+		for _, p := range paths { // else what was not taken yet would be left out without a word
+			again += " " + quote(p)
+		}
+		goOn(again + " --name " + quote(one.Name))
 		got, err := a.sync(ctx, one.ID, paths, files, left, "", false)
 		if err != nil {
 			return err
 		}
 		left = got.Left
 		a.sayVanished(got)
+		if one.State.Reached(api.StateSoADrafted) {
+			late = got.changes()
+		}
 	}
+	goOn("assess run")
 	for _, l := range left {
 		a.progress.Say("left out: %s: %s", l.Name, l.Reason)
 	}
@@ -135,15 +148,18 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 	if err != nil {
 		return err
 	}
-	out.Reports = written
+	out.Reports, out.late = written, late
+	if moveErr == nil {
+		out.tail = func(p *print.Page) { a.whatNext(p, out.Status) }
+	}
 	if err := a.out.Print(out, out.page(a)); err != nil {
 		return err
 	}
 	return moveErr
 }
 
-// begin finds the assessment to go on with, or creates one.
-func (a *app) begin(ctx context.Context, paths []string, o runOptions) (*api.Assessment, error) {
+// begin finds the assessment to go on with, or creates one of the files that were found.
+func (a *app) begin(ctx context.Context, paths []string, files int, o runOptions) (*api.Assessment, error) {
 	name := o.name
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
 		abs, err := filepath.Abs(paths[0])
@@ -172,6 +188,10 @@ func (a *app) begin(ctx context.Context, paths []string, o runOptions) (*api.Ass
 	if open == nil {
 		if len(paths) == 0 {
 			return nil, advise(stopped("there is no open assessment with the name %q", name), "give the folder to assess: `%s`", a.command("assess run DIR --name "+quote(name)))
+		}
+		if files == 0 {
+			return nil, advise(stopped("%s: there is no file that could be evidence", strings.Join(paths, ", ")),
+				"hidden files are left out; name the folder the documents are in, or begin without any by `%s`", a.command("assess create "+quote(name)))
 		}
 		return a.create(ctx, name, o)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -47,6 +48,36 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		t.Errorf("it ended %s", st)
 	}
 	w.want(w.run("assess", "status"), 0, "▶ report_generated", "service assess close")
+}
+
+// Whoever stops the upload is told to name the folder again: else the rest of it would be
+// left out of the assessment without a word.
+func TestInterruptedWhileFilesAreTaken(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(t.TempDir(), "my docs")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "a.md"), "# A")
+	put(t, filepath.Join(dir, "b.md"), "# B")
+	ctx, stop := context.WithCancel(t.Context())
+	w.fake.on = map[string]func(http.ResponseWriter, *http.Request) bool{}
+	w.fake.on["POST /assessments/"+idOf(1)+"/documents"] = func(http.ResponseWriter, *http.Request) bool { stop(); return false }
+	w.want(w.runIn(ctx, "assess", "run", dir, "--name", "Half"), 130, `kept in the assessment "Half"`, "service assess run '"+dir+"' --name Half")
+}
+
+// What comes after the draft is in no draft, and the run says so.
+func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
+	w := newWorld(t)
+	dir := evidenceDir(t)
+	if r := w.run("assess", "run", dir); strings.Contains(r.out, "Not in the drafts yet") {
+		t.Errorf("nothing came late:\n%s", r.out)
+	}
+	put(t, filepath.Join(dir, "new.md"), "# New")
+	w.want(w.run("assess", "run", dir), 4, "Not in the drafts yet", "1 document came after", "service soa refresh")
+	w.run("assess", "run", "--approve")
+	put(t, filepath.Join(dir, "newer.md"), "# Newer")
+	w.want(w.run("assess", "run", dir), 0, "service workflow start gap_refresh", "Next: have the report as a file; and when all is done, close the assessment.", "service assess close")
 }
 
 func TestRunAgainAddsOnlyWhatIsNew(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -133,6 +134,8 @@ rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
 		Example: fmt.Sprintf("  service report create --template %s --out lines.xlsx\n  service %s import lines.xlsx --dry-run\n  service %s import lines.xlsx", w.gate, w.noun(), w.noun()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			a.progress.Start("read " + filepath.Base(args[0]))
+			defer a.progress.Done("")
 			book, from, err := readWorkbook(ctx, args[0])
 			if err != nil {
 				return err
@@ -153,6 +156,7 @@ rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
 			if err != nil {
 				return err
 			}
+			a.progress.Done("")
 			if done.DryRun = dry; !dry {
 				if err := w.apply(ctx, a, v, work); err != nil {
 					return err

@@ -58,6 +58,14 @@ func (a *app) none(p *print.Page, n int, format string, args ...any) {
 	}
 }
 
+// narrowed tells whether flags of the list itself leave something out.
+func narrowed(cmd *cobra.Command) (yes bool) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		yes = yes || f.Changed && f.Name != "limit" && f.Name != "sort"
+	})
+	return yes
+}
+
 // limits are the flags that bound a list.
 type limits struct {
 	limit  int

@@ -280,7 +280,10 @@ A file that is gone is named; its document stays, unless --remove is given.`,
 			if got.Evidence, err = a.changedEvidence(ctx, one.ID, before); err != nil {
 				return err
 			}
-			if err := a.out.Print(got, func(p *print.Page) { a.syncPage(p, got) }); err != nil {
+			if err := a.out.Print(got, func(p *print.Page) {
+				a.syncPage(p, got)
+				a.notDrafted(p, one.State, got.changes())
+			}); err != nil {
 				return err
 			}
 			return a.unreadable(got)

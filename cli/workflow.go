@@ -107,7 +107,7 @@ func (a *app) workflowList() *cobra.Command {
 				for _, r := range all.Data {
 					rows = append(rows, []string{r.WorkflowType, plain(r.Status), fmt.Sprintf("%d %%", r.Progress), plain(r.CurrentStep), moment(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID})
 				}
-				p.Table([]print.Column{{Title: "workflow", Keep: true}, {Title: "status", Keep: true}, {Title: "done", Right: true}, {Title: "step"}, {Title: "started", Spare: true}, {Title: "waits for", Spare: true}, {Title: "id", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "workflow", Keep: true}, {Title: "status"}, {Title: "done", Right: true}, {Title: "step", Spare: true}, {Title: "started", Spare: true}, {Title: "waits for", Spare: true}, {Title: "id", Keep: true}}, rows)
 				a.none(p, len(rows), "There is no such run. Start one with `%s`.", a.command("workflow start"))
 			})
 		},

@@ -55,6 +55,23 @@ func refusal(errs []error) *api.Error {
 var missingProperty = expression.Of(`^expected required property (\S+) to be present$`)
 
 func plainer(m string) string {
+	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {
+		return "it may have " + most + " characters at most"
+	}
+	if least, ok := strings.CutPrefix(m, "expected length >= "); ok && least != "1" {
+		return "it needs " + least + " characters at least"
+	} else if ok {
+		return "it can't be empty"
+	}
+	if most, ok := strings.CutPrefix(m, "expected number <= "); ok {
+		return "it may be " + most + " at most"
+	}
+	if least, ok := strings.CutPrefix(m, "expected number >= "); ok {
+		return "it has to be " + least + " at least"
+	}
+	if strings.HasPrefix(m, "expected string to be RFC 5322 email") {
+		return "write an e-mail address as ada@acme.example"
+	}
 	switch m {
 	case "unexpected property":
 		return "there is no such field"

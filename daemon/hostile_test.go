@@ -270,3 +270,57 @@ func TestPlainPageUnderTLS(t *testing.T) {
 		}
 	}
 }
+
+// A name is one line that shows what it is, wherever a body holds one.
+func TestNamesThatSteer(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	key, _ := w.organization("Acme", "ada@acme.example")
+	id := key.must("POST", assessments, map[string]string{"name": "Ångström \u200fשל\u200f 👩\u200d💻"}).str("id")
+	alert := map[string]any{"metric": "organization_overdue_poam_items", "operator": ">", "threshold": 1}
+	for _, name := range []string{"a\x1b[31mb", "a\nb", "a\x7f", "a\u009b31m", "a\u202egpj.exe", "a\u2067b"} {
+		alert["name"] = name
+		for _, one := range []struct {
+			method, path string
+			body         any
+		}{
+			{"POST", assessments, map[string]string{"name": name}},
+			{"PATCH", assessments + "/" + id, map[string]string{"name": name}},
+			{"POST", "/api/v1/api-keys", map[string]any{"name": name, "scopes": []string{"assessment:read"}}},
+			{"POST", "/api/v1/observability/alerts", alert},
+		} {
+			if a := key.do(one.method, one.path, one.body); a.status != 400 || !strings.Contains(a.text, "a name is one line") {
+				t.Errorf("%s %s with the name %q answers %d %s", one.method, one.path, name, a.status, a.text)
+			}
+		}
+		other := must(json.Marshal(map[string]any{"name": "Other", "owner": map[string]string{"email": "bo@acme.example", "name": name}}))
+		req := httptest.NewRequest("POST", api.CreateOrganization.Path, strings.NewReader(other))
+		req.Header.Set("Content-Type", "application/json")
+		rec := httptest.NewRecorder()
+		w.local.ServeHTTP(rec, req)
+		if rec.Code != 400 || !strings.Contains(rec.Body.String(), `"owner.name"`) {
+			t.Errorf("an owner of the name %q: %d %s", name, rec.Code, rec.Body)
+		}
+	}
+	if got := key.must("GET", assessments+"?limit=5", nil).text; strings.Count(got, `"state"`) != 1 {
+		t.Errorf("an assessment was made of a name that was refused: %s", got)
+	}
+}
+
+// What the checks of values say is said in words.
+func TestRefusalsInWords(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	_, key := w.organization("Acme", "ada@acme.example")
+	for want, body := range map[string]any{
+		"it can't be empty":                  map[string]string{"name": ""},
+		"it may have 200 characters at most": map[string]string{"name": strings.Repeat("x", 201)},
+		"write a date as 2027-01-29":         map[string]string{"name": "x", "due_date": "soon"},
+		"there is no such field":             map[string]string{"name": "x", "colour": "red"},
+	} {
+		if a := key.do("POST", assessments, body); a.status != 400 || !strings.Contains(a.text, want) {
+			t.Errorf("%v: %d %s, want %q", body, a.status, a.text, want)
+		}
+	}
+	if a := key.do("POST", "/api/v1/kb/search", map[string]any{"query": "x", "top_k": 1000}); !strings.Contains(a.text, "it may be 100 at most") {
+		t.Error(a.text)
+	}
+}

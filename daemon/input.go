@@ -31,6 +31,7 @@ type input struct {
 	checked  bool // against the schema
 	optional bool
 	defaults []preset
+	names    []named
 }
 
 // parameter is a field that comes from the path, the query, a header or a cookie.
@@ -46,6 +47,33 @@ type parameter struct {
 type preset struct {
 	field []int
 	value reflect.Value
+}
+
+// named is a field of the body that holds somebody's or something's name.
+type named struct {
+	path  []string
+	field []int
+}
+
+// names finds the fields of t that are called name, also in structs within.
+func names(t reflect.Type, path []string, index []int) (out []named) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || key == "" {
+			continue
+		}
+		at, field := append(slices.Clone(path), key), append(slices.Clone(index), f.Index...)
+		switch {
+		case key == "name" && (f.Type.Kind() == reflect.String || f.Type == reflect.TypeFor[*string]()):
+			out = append(out, named{at, field})
+		case f.Type.Kind() == reflect.Struct:
+			out = append(out, names(f.Type, at, field)...)
+		}
+	}
+	return out
 }
 
 // newInput reads the tags and adds to desc what they mean. Types that no parameter can
@@ -97,6 +125,7 @@ func (in *input) takeBody(desc *huma.Operation, t reflect.Type, f reflect.Struct
 	if f.Type.Kind() != reflect.Struct {
 		return
 	}
+	in.names = names(f.Type, []string{"body"}, f.Index)
 	for _, b := range reflect.VisibleFields(f.Type) {
 		if text, ok := b.Tag.Lookup("default"); ok {
 			v := reflect.New(b.Type)
@@ -144,7 +173,7 @@ func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
 		huma.Validate(in.schemas, p.schema, at(p.in, p.name), huma.ModeWriteToServer, value, &wrong)
 	}
 	if in.body != nil {
-		if err := in.readBody(body, v, at("body"), &wrong); err != nil {
+		if err := in.readBody(body, v, at, &wrong); err != nil {
 			return err
 		}
 	}
@@ -154,7 +183,7 @@ func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
 	return nil
 }
 
-func (in *input) readBody(body []byte, v reflect.Value, path *huma.PathBuffer, wrong *huma.ValidateResult) error {
+func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma.PathBuffer, wrong *huma.ValidateResult) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if !in.optional {
 			return api.Invalid("", "request body is required")
@@ -167,11 +196,23 @@ func (in *input) readBody(body []byte, v reflect.Value, path *huma.PathBuffer, w
 		if err := json.Unmarshal(body, &parsed); err != nil {
 			return api.Invalid("", "%v", err)
 		}
-		huma.Validate(in.schemas, in.schema, path, huma.ModeWriteToServer, parsed, wrong)
+		huma.Validate(in.schemas, in.schema, at("body"), huma.ModeWriteToServer, parsed, wrong)
 	}
 	err := json.Unmarshal(body, v.FieldByIndex(in.body).Addr().Interface())
 	if err != nil && len(wrong.Errors) == before {
 		wrong.Errors = append(wrong.Errors, &huma.ErrorDetail{Location: "body", Message: err.Error()})
+	}
+	for _, n := range in.names {
+		f := v.FieldByIndex(n.field)
+		if f.Kind() == reflect.Pointer {
+			if f.IsNil() {
+				continue
+			}
+			f = f.Elem()
+		}
+		if strings.ContainsFunc(f.String(), api.Steers) {
+			wrong.Add(at(n.path...), f.String(), "a name is one line, without control characters")
+		}
 	}
 	for _, d := range in.defaults {
 		if f := v.FieldByIndex(d.field); f.IsZero() {

@@ -116,21 +116,69 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, b, 0o644)
 }
 
-// commands are the lines of the page's console blocks that begin with "$ ".
-func (p page) commands(t *testing.T) (lines []string) {
+// command is a line of a console block that begins with "$ ", and the lines that
+// the page says it prints.
+type command struct {
+	line  string
+	shown []string
+}
+
+func (p page) commands(t *testing.T) (commands []command) {
 	t.Helper()
 	for _, block := range consoleBlock.FindAllStringSubmatch(p.text, -1) {
-		n := len(lines)
+		n := len(commands)
 		for line := range strings.Lines(block[1]) {
-			if c, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "$ "); ok {
-				lines = append(lines, c)
+			line = strings.TrimRight(line, "\n")
+			if c, ok := strings.CutPrefix(line, "$ "); ok {
+				commands = append(commands, command{line: c})
+			} else if len(commands) > n {
+				last := &commands[len(commands)-1]
+				last.shown = append(last.shown, line)
 			}
 		}
-		if len(lines) == n {
+		if len(commands) == n {
 			t.Errorf("a console block has no command:\n%s", block[1])
 		}
 	}
-	return lines
+	return commands
+}
+
+// changing is what differs from run to run: ids, hashes, dates, times, and the
+// name of the person.
+var changing = regexp.MustCompile(`…|\.\.\.|\b[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b|\b20\d\d-\d\d-\d\d\b|\b\d\d:\d\d(?::\d\d)?\b|\b\d+(?:\.\d+)? m?s\b|\bLinnea\b`)
+
+// took is how long a step took, which is told of those that took long.
+var took = regexp.MustCompile(`(?m) \(\d+\.\d s\)$`)
+
+// unsaid is the first line of those that a page shows that is not in what was
+// printed, after the ones before it.
+func (c command) unsaid(printed string) string {
+	lines := strings.Split(took.ReplaceAllString(printed, ""), "\n")
+	for _, want := range c.shown {
+		want = strings.ReplaceAll(strings.Join(strings.Fields(want), " "), " … ", "…")
+		if want == "" || want == "…" {
+			continue
+		}
+		var pattern strings.Builder
+		rest := want
+		for rest != "" {
+			at := changing.FindStringIndex(rest)
+			if at == nil {
+				break
+			}
+			pattern.WriteString(regexp.QuoteMeta(rest[:at[0]]) + ".*")
+			rest = rest[at[1]:]
+		}
+		line := regexp.MustCompile("^" + pattern.String() + regexp.QuoteMeta(rest) + "$")
+		at := slices.IndexFunc(lines, func(l string) bool {
+			return line.MatchString(strings.Join(strings.Fields(l), " "))
+		})
+		if at < 0 {
+			return want
+		}
+		lines = lines[at+1:]
+	}
+	return ""
 }
 
 // environment is a page's own home: nothing of the person who runs the tests is
@@ -180,21 +228,24 @@ func TestCommandsOnPages(t *testing.T) {
 			t.Cleanup(func() { stopDaemon(home) })
 			missing := p.files(t, work)
 			for _, c := range commands {
-				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c, name) }) {
-					t.Logf("left out, its file is not on this machine: %s", c)
+				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c.line, name) }) {
+					t.Logf("left out, its file is not on this machine: %s", c.line)
 					continue
 				}
 				want := 0
-				if m := expectedExit.FindStringSubmatch(c); m != nil {
+				if m := expectedExit.FindStringSubmatch(c.line); m != nil {
 					want, _ = strconv.Atoi(m[1])
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), longest)
-				cmd := exec.CommandContext(ctx, shell, "-c", c)
+				cmd := exec.CommandContext(ctx, shell, "-c", c.line)
 				cmd.Dir, cmd.Env = work, environment(home)
 				out, err := cmd.CombinedOutput()
 				cancel()
 				if got := cmd.ProcessState.ExitCode(); got != want {
-					t.Fatalf("$ %s\nexit %d, the page says %d (%v)\n%s", c, got, want, err, out)
+					t.Fatalf("$ %s\nexit %d, the page says %d (%v)\n%s", c.line, got, want, err, out)
+				}
+				if line := c.unsaid(string(out)); line != "" {
+					t.Errorf("$ %s\nthe page shows, and it does not print:\n%s\nbut:\n%s", c.line, line, out)
 				}
 			}
 		})
@@ -255,19 +306,45 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	n := 0
 	for _, p := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if target == "" || strings.Contains(target, "://") {
+			target, place, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
 				continue
 			}
 			n++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(p.path), target)); err != nil {
+			file := p.path
+			if target != "" {
+				file = filepath.Join(filepath.Dir(p.path), target)
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s links to %s: %v", p.path, m[1], err)
+				continue
+			}
+			if place != "" && filepath.Ext(file) == ".md" && !slices.Contains(places(t, file), place) {
+				t.Errorf("%s links to %s, and the page has no such heading", p.path, m[1])
 			}
 		}
 	}
 	if n == 0 {
 		t.Error("no link was found on any page")
 	}
+}
+
+var (
+	heading = regexp.MustCompile("(?m)^#+ (.*)$")
+	unnamed = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// places are the headings of a page, as links name them.
+func places(t *testing.T, path string) (out []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range heading.FindAllStringSubmatch(string(text), -1) {
+		out = append(out, strings.ReplaceAll(unnamed.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return out
 }
 
 // A merge left half done would be published like anything else.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -81,7 +80,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 func cleanName(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
 	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if api.Steers(r) {
 			return -1
 		}
 		return r

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -64,7 +63,7 @@ func (s *Service) replace(tx *store.Tx, by api.Caller, id string, taken *store.D
 // lead elsewhere. It is only ever compared and shown.
 func cleanPath(p string) string {
 	p = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if api.Steers(r) {
 			return -1
 		}
 		return r

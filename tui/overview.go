@@ -474,7 +474,7 @@ func (o *overview) figures(p *draw.Page) {
 	}
 	p.Title("About")
 	p.Field("frameworks", strings.Join(o.one.Frameworks, ", "), draw.Plain)
-	p.Field("holds", fmt.Sprintf("%d documents, %d passages", o.one.Counts.Documents, o.one.Counts.Chunks), draw.Plain)
+	p.Field("holds", print.Count(o.one.Counts.Documents, "document", "documents")+", "+print.Count(o.one.Counts.Chunks, "passage", "passages"), draw.Plain)
 	p.Field("due", orNone(o.one.DueDate), draw.Plain)
 	if s.IsStarter {
 		p.Field("catalog", "the built-in starter catalog, which is not the SCF", draw.Plain)

@@ -40,14 +40,14 @@ func (p *Page) Text(format string, args ...any) { p.Indent(0, format, args...) }
 
 // Indent prints a paragraph set in by so many columns.
 func (p *Page) Indent(by int, format string, args ...any) {
-	for _, l := range Wrap(Block(fmt.Sprintf(format, args...)), max(20, p.prose()-by)) {
+	for _, l := range Prose(Block(fmt.Sprintf(format, args...)), max(20, p.prose()-by)) {
 		p.line(strings.TrimRight(strings.Repeat(" ", by)+l, " "))
 	}
 }
 
 // Item prints a paragraph behind a dash, set in by so many columns.
 func (p *Page) Item(by int, format string, args ...any) {
-	for i, l := range Wrap(Block(fmt.Sprintf(format, args...)), max(20, p.prose()-by-2)) {
+	for i, l := range Prose(Block(fmt.Sprintf(format, args...)), max(20, p.prose()-by-2)) {
 		mark := "  "
 		if i == 0 {
 			mark = "- "

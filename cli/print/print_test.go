@@ -109,6 +109,26 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func TestProse(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"go on with `service assess run` then", 26, "go on with|`service assess run` then"},
+		{"a `command too long for it` b", 14, "a `command too|long for it` b"},
+		{"look:\n  service soa show --data /a/long/path", 12, "look:|  service soa show --data /a/long/path"},
+		{"one `two three", 9, "one `two|three"},
+		{"  - approval of the Statement of Applicability", 30, "  - approval of the Statement|    of Applicability"},
+		{"as it is, `however long`", 0, "as it is, `however long`"},
+		{"a\ue000b", 9, "a b"},
+	} {
+		if got := strings.Join(Prose(c.in, c.width), "|"); got != c.want {
+			t.Errorf("Prose(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
 func TestCutMarksWhatIsMissing(t *testing.T) {
 	for in, want := range map[string]string{"short": "short", "rather longer": "rather…", "日本語テキスト": "日本語…"} {
 		if got := Cut(in, 7); got != want {
@@ -142,15 +162,37 @@ func TestTableFitsTheWidth(t *testing.T) {
 	}
 }
 
+// Titles are cut before an id is.
+func TestTitlesGiveWay(t *testing.T) {
+	id := strings.Repeat("0", 36)
+	p := &Page{width: 58}
+	p.Table([]Column{{Title: "gate", Keep: true}, {Title: "decided by"}, {Title: "id", Keep: true}}, [][]string{{"gap_analysis", "root", id}})
+	want := "GATE          DECIDED…  ID\ngap_analysis  root      " + id + "\n"
+	if got := p.buf.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
 	spare := []Column{{Title: "code", Keep: true}, {Title: "title"}, {Title: "why", Wrap: true, Spare: true}, {Title: "n", Right: true, Spare: true}}
-	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
+	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE N", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
 		p := &Page{width: width}
 		p.Table(spare, rows)
 		head, _, _ := strings.Cut(p.buf.String(), "\n")
 		if got := strings.Join(strings.Fields(head), " "); got != want {
 			t.Errorf("at width %d the columns are %q, want %q", width, got, want)
 		}
+	}
+}
+
+// A narrow column is not left out for the sake of a wide one that goes as well.
+func TestNarrowColumnsStay(t *testing.T) {
+	p := &Page{width: 30}
+	p.Table([]Column{{Title: "created", Keep: true, Spare: true}, {Title: "format", Spare: true}, {Title: "id", Keep: true}},
+		[][]string{{"2026-11-22 11:49 UTC", "html", "0123456789abcdef"}})
+	want := "FORMAT  ID\nhtml    0123456789abcdef\n"
+	if got := p.buf.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 

@@ -83,12 +83,14 @@ func (p *Progress) draw() {
 	elapsed := now.Sub(p.started)
 	words := Line(p.words)
 	if p.Terminal {
+		took := ""
 		if elapsed >= firstWord {
-			words += " (" + Elapsed(elapsed) + ")"
+			took = " (" + Elapsed(elapsed) + ")"
 		}
 		if p.Width > 0 {
-			words = Cut(words, p.Width-3)
+			words = Cut(words, p.Width-3-len(took))
 		}
+		words += took
 		fmt.Fprintf(p.W, "\r\x1b[K%s %s", paint(p.Color, Blue, "·"), words)
 		return
 	}
@@ -126,7 +128,8 @@ func (p *Progress) Say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end()
-	fmt.Fprintln(p.W, strings.TrimRight(Block(fmt.Sprintf(format, args...)), "\n"))
+	text := strings.TrimRight(Block(fmt.Sprintf(format, args...)), "\n")
+	fmt.Fprintln(p.W, strings.Join(Prose(text, p.Width), "\n"))
 }
 
 // end stops the ticker and clears the line that is rewritten.

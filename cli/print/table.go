@@ -71,7 +71,8 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	}
 }
 
-// leftOut tells which columns to leave out, the last first.
+// leftOut tells which columns to leave out, the last first. One that has room after all,
+// because a wider one before it went too, stays.
 func leftOut(columns []Column, widths []int, width int) (out []int) {
 	if width < 1 {
 		return nil
@@ -86,6 +87,12 @@ func leftOut(columns []Column, widths []int, width int) (out []int) {
 			total -= gap + fair(columns[i], widths[i])
 		}
 	}
+	for n := len(out) - 2; n >= 0; n-- { // the last that went made the room
+		if w := gap + fair(columns[out[n]], widths[out[n]]); total+w <= width {
+			total += w
+			out = slices.Delete(out, n, n+1)
+		}
+	}
 	return out
 }
 
@@ -96,7 +103,8 @@ func fair(c Column, width int) int {
 	return min(width, max(fairColumn, Width(c.Title)))
 }
 
-// fit narrows the widest columns that may be narrowed until the table fits.
+// fit narrows the widest columns that may be narrowed until the table fits: not below their
+// titles at first, and where that is not enough, the titles too.
 func fit(columns []Column, widths []int, width int) {
 	if width < 1 {
 		return
@@ -105,17 +113,26 @@ func fit(columns []Column, widths []int, width int) {
 	for _, w := range widths {
 		total += w
 	}
-	for ; total > width; total-- {
+	for titles := true; total > width; {
 		widest := -1
 		for i, c := range columns {
-			if !c.Keep && widths[i] > max(minColumn, Width(c.Title)) && (widest < 0 || widths[i] > widths[widest]) {
+			least := minColumn
+			if titles {
+				least = max(minColumn, Width(c.Title))
+			}
+			if !c.Keep && widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
-		if widest < 0 {
+		if widest < 0 && !titles {
 			return
 		}
+		if widest < 0 {
+			titles = false
+			continue
+		}
 		widths[widest]--
+		total--
 	}
 }
 

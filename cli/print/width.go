@@ -68,6 +68,34 @@ func Wrap(s string, width int) []string {
 	return out
 }
 
+// Prose is Wrap for what people read. What stands in `backquotes` is a command to copy, and
+// is kept on one line where it fits. An item, behind "  - ", goes on below its first word;
+// any other line that is set in is left as it is.
+func Prose(s string, width int) []string {
+	const held = "\ue000" // of no script, so no text is meant to have it
+	var out []string
+	for _, line := range strings.Split(strings.ReplaceAll(s, held, " "), "\n") {
+		lead, follow := "", ""
+		if item, ok := strings.CutPrefix(line, "  - "); ok && width > 24 {
+			lead, follow, line = "  - ", "    ", item
+		} else if strings.HasPrefix(line, "  ") {
+			out = append(out, line)
+			continue
+		}
+		parts := strings.Split(line, "`")
+		for i := 1; i < len(parts)-1; i += 2 {
+			if Width(parts[i])+2 <= width-len(lead) {
+				parts[i] = strings.ReplaceAll(parts[i], " ", held)
+			}
+		}
+		for _, l := range Wrap(strings.Join(parts, "`"), width-len(lead)) {
+			out = append(out, lead+strings.ReplaceAll(l, held, " "))
+			lead = follow
+		}
+	}
+	return out
+}
+
 func wrapLine(s string, width int) (out []string) {
 	line, used := "", 0
 	for _, word := range strings.Fields(s) {

@@ -32,10 +32,6 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	interactive := term.IsTerminal(int(os.Stderr.Fd()))
-	width := 0
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
-		width = w
-	}
 	return cli.Main(ctx, os.Args[1:], cli.Options{
 		Connect:       connect,
 		Serve:         serve,
@@ -61,7 +57,8 @@ func run() int {
 		Env:           os.Getenv,
 		Interactive:   interactive,
 		Color:         term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-		Width:         width,
+		Width:         columns(os.Stdout),
+		WidthAside:    columns(os.Stderr),
 		Version:       programVersion(),
 		Clock:         time.Now,
 		StateDir:      stateDir(),
@@ -69,6 +66,15 @@ func run() int {
 		Build:         build(),
 		Example:       harbor.Evidence(),
 	})
+}
+
+// columns is the width of the terminal that f is; 0 where it is none.
+func columns(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // build tells this program from another of the same version: what one found is not taken

@@ -1,0 +1,7 @@
+package api
+
+// Steers tells of runes that no name has: controls, which steer a terminal, and those that
+// turn the order of what is read, so that one name looks like another.
+func Steers(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
