@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/scf-service/service/report/drawing"
 )
@@ -17,7 +18,10 @@ var (
 	//go:embed page.css
 	pageStyle string
 
-	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": drawn}).Parse(pageSource))
+	// pageTemplate is read at its first use, since every command would wait for it.
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": drawn}).Parse(pageSource))
+	})
 )
 
 // htmlPage is a document and how it looks.
@@ -38,7 +42,7 @@ func writeHTML(w io.Writer, d document) error {
 	if len(d.Logo) > 0 {
 		image = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(d.Logo))
 	}
-	return pageTemplate.Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageStyle), Defs: template.HTML(drawing.Defs()), Image: image})
+	return pageTemplate().Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageStyle), Defs: template.HTML(drawing.Defs()), Image: image})
 }
 
 // cellHTML is a cell as the content of an element. There are a hundred thousand in a
