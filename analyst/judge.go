@@ -146,7 +146,7 @@ const maxQuotes = 3 // for each statement and verdict
 // decide weighs all readings of a statement.
 //
 //	says it        and denied elsewhere → conflicting
-//	says it        and planned elsewhere → partial
+//	says it        and said by a plan elsewhere → partial
 //	says it                             → covered
 //	partly         and denied elsewhere → conflicting
 //	denied, planned, partly, template, nothing, in this order
@@ -167,7 +167,7 @@ func (s *Session) decide(f *found, readings []reading) {
 		set(conflicting, yes, s.differing(f.demand, readings, yes))
 	case yes != nil && odd != nil:
 		set(partial, yes, yes.where()+" says it. "+odd.reason)
-	case yes != nil && plan != nil:
+	case yes != nil && plan != nil && plan.cover >= saysIt:
 		set(partial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.where(), plan.where(), quoteWords(plan.quote)))
 	case yes != nil:
 		set(covered, yes, yes.reason)

@@ -4,12 +4,15 @@ package chromiumtest
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // Browser is a headless Chromium that is spoken to by its debugging pipe.
@@ -41,9 +44,12 @@ func Start(t testing.TB) *Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), path, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), path, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
 		"--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
 	cmd.ExtraFiles = []*os.File{inRead, outWrite}
+	// All its processes share the other end of this pipe, so waiting for one waits for all:
+	// none writes into the profile any more when that is removed.
+	cmd.Stderr, cmd.WaitDelay = struct{ io.Writer }{io.Discard}, 20*time.Second
 	if err := cmd.Start(); err != nil {
 		t.Skipf("chromium does not start: %v", err)
 	}
