@@ -216,7 +216,13 @@ func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[
 			return v, err
 		}
 	}
-	if err := k.seal(tx, org, &v); err != nil {
+	// They are hashed as they will be read: by code, and by id where codes are alike.
+	sealed := slices.Clone(d.items)
+	slices.SortStableFunc(sealed, func(a, b I) int {
+		return cmp.Or(strings.Compare(k.item(&a).ControlCode, k.item(&b).ControlCode), strings.Compare(k.item(&a).ID, k.item(&b).ID))
+	})
+	head.ItemCount = len(sealed)
+	if head.ContentSHA256, err = k.contentHash(sealed); err != nil {
 		return v, err
 	}
 	return v, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),

@@ -18,12 +18,8 @@ import (
 // soaBasis is the SoA version that later deliverables build on, with its items.
 func (s *Service) soaBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.SoAVersion, items []api.SoAItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		var ok bool
-		if v, ok, err = soa.basis(tx, a); err != nil {
+		if v, err = soaBasisIn(tx, a); err != nil {
 			return err
-		}
-		if !ok {
-			return api.Conflict("there is no Statement of Applicability yet; draft it first")
 		}
 		items, err = soa.itemsOf(tx, by.OrganizationID, v.ID)
 		return err
@@ -31,9 +27,21 @@ func (s *Service) soaBasis(ctx context.Context, by api.Caller, a *api.Assessment
 	return v, items, err
 }
 
+func soaBasisIn(tx *store.Tx, a *api.Assessment) (api.SoAVersion, error) {
+	v, ok, err := soa.basis(tx, a)
+	if err == nil && !ok {
+		err = api.Conflict("there is no Statement of Applicability yet; draft it first")
+	}
+	return v, err
+}
+
 // afterSoA names what a deliverable made from the SoA would be drafted from now.
-func (s *Service) afterSoA(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
-	v, _, err := s.soaBasis(ctx, by, a)
+func (s *Service) afterSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
+	var v api.SoAVersion
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		v, err = soaBasisIn(tx, a)
+		return err
+	})
 	return fromSoA(&v), err
 }
 
@@ -71,10 +79,13 @@ func (s *Service) gapFrom(ctx context.Context, by api.Caller, a *api.Assessment,
 			d.items = append(d.items, f)
 		}
 	}
-	if err := s.keepManual(ctx, by, a, &d); err != nil {
+	old, err := before(ctx, s, by, a, gap)
+	if err != nil {
 		return d, err
 	}
-	return d, carry(ctx, s, by, a, gap, &d, copyFinding)
+	keepManual(&d, old)
+	carry(gap, &d, old, copyFinding)
+	return d, nil
 }
 
 // sameControl is the item of another deliverable on the same control.
@@ -113,21 +124,13 @@ func copyFinding(to, from *api.Finding, field string) {
 const manual = "manual"
 
 // keepManual carries gaps added by hand over into a new draft.
-func (s *Service) keepManual(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.Finding]) error {
-	return s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := gap.newest(tx, by.OrganizationID, a.ID)
-		if err != nil || !ok {
-			return err
+func keepManual(d *draft[api.Finding], old []api.Finding) {
+	for _, f := range old {
+		if f.Source == manual {
+			d.items = append(d.items, f)
+			d.kept = append(d.kept, f.ControlCode)
 		}
-		old, err := gap.itemsOf(tx, by.OrganizationID, v.ID)
-		for _, f := range old {
-			if f.Source == manual {
-				d.items = append(d.items, f)
-				d.kept = append(d.kept, f.ControlCode)
-			}
-		}
-		return err
-	})
+	}
 }
 
 // DraftGap drafts the next version.

@@ -30,9 +30,15 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 	if err != nil {
 		return d, err
 	}
-	previous, err := s.previousLevels(ctx, by, a)
+	old, err := before(ctx, s, by, a, maturity)
 	if err != nil {
 		return d, err
+	}
+	previous := map[string]int{} // assessed levels by control
+	for _, sc := range old {
+		if sc.Assessed {
+			previous[sc.ControlCode] = sc.Level
+		}
 	}
 	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(v)}
 	for _, i := range items {
@@ -50,7 +56,7 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 		}
 		d.items = append(d.items, score)
 	}
-	return d, carry(ctx, s, by, a, maturity, &d, func(to, from *api.MaturityScore, field string) {
+	carry(maturity, &d, old, func(to, from *api.MaturityScore, field string) {
 		switch field {
 		case "level":
 			to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
@@ -62,24 +68,7 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 			to.Note = from.Note
 		}
 	})
-}
-
-// previousLevels are the assessed levels of the newest version, by control.
-func (s *Service) previousLevels(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]int, error) {
-	out := map[string]int{}
-	return out, s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := maturity.newest(tx, by.OrganizationID, a.ID)
-		if err != nil || !ok {
-			return err
-		}
-		scores, err := maturity.itemsOf(tx, by.OrganizationID, v.ID)
-		for _, sc := range scores {
-			if sc.Assessed {
-				out[sc.ControlCode] = sc.Level
-			}
-		}
-		return err
-	})
+	return d, nil
 }
 
 // DraftMaturity drafts the next version.

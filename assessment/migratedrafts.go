@@ -96,7 +96,9 @@ func (s *Service) migratedGap(ctx context.Context, by api.Caller, m *migration, 
 	if fromSoA {
 		d, err = s.gapFrom(ctx, by, &m.now, &api.SoAVersion{}, items)
 	} else {
-		err = s.keepManual(ctx, by, &m.now, &d)
+		var old []api.Finding
+		old, err = before(ctx, s, by, &m.now, gap)
+		keepManual(&d, old)
 	}
 	if err != nil {
 		return nil, err

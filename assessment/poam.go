@@ -15,12 +15,8 @@ import (
 // gapBasis is the gap analysis that the POA&M builds on, with its findings.
 func (s *Service) gapBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.GapVersion, found []api.Finding, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		var ok bool
-		if v, ok, err = gap.basis(tx, a); err != nil {
+		if v, err = gapBasisIn(tx, a); err != nil {
 			return err
-		}
-		if !ok {
-			return api.Conflict("there is no gap analysis yet; draft it first")
 		}
 		found, err = gap.itemsOf(tx, by.OrganizationID, v.ID)
 		return err
@@ -28,9 +24,21 @@ func (s *Service) gapBasis(ctx context.Context, by api.Caller, a *api.Assessment
 	return v, found, err
 }
 
+func gapBasisIn(tx *store.Tx, a *api.Assessment) (api.GapVersion, error) {
+	v, ok, err := gap.basis(tx, a)
+	if err == nil && !ok {
+		err = api.Conflict("there is no gap analysis yet; draft it first")
+	}
+	return v, err
+}
+
 // afterGap names what the POA&M would be drafted from now.
-func (s *Service) afterGap(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
-	v, _, err := s.gapBasis(ctx, by, a)
+func (s *Service) afterGap(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
+	var v api.GapVersion
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		v, err = gapBasisIn(tx, a)
+		return err
+	})
 	return fromGap(&v), err
 }
 
@@ -69,7 +77,9 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 		d.items = append(d.items, item)
 	}
 	d.items = analyst.Order(analyst.Merge(d.items))
-	return d, carry(ctx, s, by, a, poam, &d, copyRemediation)
+	old, err := before(ctx, s, by, a, poam)
+	carry(poam, &d, old, copyRemediation)
+	return d, err
 }
 
 func copyRemediation(to, from *api.POAMItem, field string) {

@@ -184,7 +184,8 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 
 // keepEdits carries what people set in the newest version over into a new draft.
 func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.SoAItem]) error {
-	return carry(ctx, s, by, a, soa, d, func(to, from *api.SoAItem, field string) {
+	old, err := before(ctx, s, by, a, soa)
+	carry(soa, d, old, func(to, from *api.SoAItem, field string) {
 		to.NeedsReview = from.NeedsReview // a person has looked at the line
 		switch field {
 		case "applicability":
@@ -201,13 +202,12 @@ func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessmen
 			to.Note = from.Note
 		}
 	})
+	return err
 }
 
-// carry copies the edited fields of the newest version's items to the items of
-// the same control in a draft, and lists the controls it did so for.
-func carry[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], d *draft[I], copyField func(to, from *I, field string)) error {
-	var old []I
-	err := s.db.View(ctx, func(tx *store.Tx) error {
+// before are the items of the newest version; none where there is none.
+func before[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I]) (old []I, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
 		if err != nil || !ok {
 			return err
@@ -215,9 +215,12 @@ func carry[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Asse
 		old, err = k.itemsOf(tx, by.OrganizationID, k.version(&v).ID)
 		return err
 	})
-	if err != nil {
-		return err
-	}
+	return old, err
+}
+
+// carry copies the edited fields of the items before to the items of the same control
+// in a draft, and lists the controls it did so for.
+func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from *I, field string)) {
 	before, now := map[string][]*I{}, map[string]int{}
 	for n := range d.items {
 		now[k.item(&d.items[n]).ControlCode]++
@@ -240,7 +243,6 @@ func carry[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Asse
 			d.kept = append(d.kept, to.ControlCode)
 		}
 	}
-	return nil
 }
 
 // pick is the one of a control's items before that is the same as an item now: where

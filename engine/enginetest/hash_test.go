@@ -1,0 +1,65 @@
+package enginetest_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/scf-service/service/assessment"
+	"github.com/scf-service/service/engine/api"
+)
+
+// The hash that a draft is given is that of its lines as they are stored, in their order
+// and with what people added, kept and changed.
+func TestDraftsAreHashedAsStored(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	a := b.assess(t, "soc2-tsc", policies(t, 4, 3), api.StateFrameworkSelected)
+	in := &api.AssessmentInput{AssessmentID: a.ID}
+	drafts := func() {
+		t.Helper()
+		_, err1 := b.Assessments.DraftSoA(ctx, b.by, in)
+		_, err2 := b.Assessments.DraftGap(ctx, b.by, in)
+		_, err3 := b.Assessments.DraftMaturity(ctx, b.by, in)
+		_, err4 := b.Assessments.DraftPOAM(ctx, b.by, in)
+		for _, err := range []error{err1, err2, err3, err4} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := b.Assessments.Dossier(ctx, b.by, a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range []struct {
+			gate  api.Gate
+			items any
+			head  api.DeliverableVersion
+		}{
+			{api.GateSoA, d.SoAItems, d.SoA.DeliverableVersion},
+			{api.GateGapAnalysis, d.Findings, d.Gap.DeliverableVersion},
+			{api.GateMaturity, d.Scores, d.Maturity.DeliverableVersion},
+			{api.GatePOAM, d.POAMItems, d.POAM.DeliverableVersion},
+		} {
+			text, err := json.Marshal(one.items)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hash, err := assessment.ContentHash(one.gate, text)
+			if err != nil || hash != one.head.ContentSHA256 || one.head.ItemCount == 0 {
+				t.Errorf("%s, %d lines: %s, stored %s: %v", one.gate, one.head.ItemCount, one.head.ContentSHA256, hash, err)
+			}
+		}
+	}
+	drafts()
+	for _, condition := range []string{"Keys of the vault lie about.", "Nobody knows who has keys.", "A key broke."} {
+		add := &api.CreateGapInput{AssessmentInput: *in}
+		add.Body.ControlID, add.Body.Status, add.Body.Severity, add.Body.Condition = "PES-03", api.NotImplemented, api.SeverityHigh, condition
+		if _, err := b.Assessments.CreateGap(ctx, b.by, add); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.own(t, b.soaItems(t, a.ID)[3].ID, "Ada", api.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	drafts()
+}
