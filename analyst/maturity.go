@@ -104,7 +104,7 @@ func criteriaOf(c api.Control, level int) string {
 		return ""
 	}
 	text := strings.TrimSpace(c.Maturity[strconv.Itoa(level)])
-	if text == "" || noCriteria.MatchString(text) && len(text) < 400 {
+	if text == "" || len(text) < 400 && noCriteria.MatchString(text) {
 		return generalLevel[level]
 	}
 	return text
