@@ -236,13 +236,14 @@ func (a asked) in(terms []term) (term, bool) {
 
 // topicIn is the share of the control's title that a window itself holds, by its own words
 // or what they may stand for.
-func (d demand) topicIn(window []*sentence) float64 { return d.topicBy(window, false) }
+func (d demand) topicIn(window []*sentence) float64 { return d.topicBy(window, false, false) }
 
-// topicBy counts a word that only may stand for another in part, if strict.
-func (d demand) topicBy(window []*sentence, strict bool) float64 {
+// topicBy counts a word that only may stand for another in part, if strict; and, if deeds,
+// also what the title says is done ("hardened configuration").
+func (d demand) topicBy(window []*sentence, strict, deeds bool) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {
-		if a.weight <= weightGeneral || a.action {
+		if a.weight <= weightGeneral || a.action && !deeds {
 			continue
 		}
 		total += a.weight
@@ -256,24 +257,6 @@ func (d demand) topicBy(window []*sentence, strict bool) float64 {
 			best = 1
 		}
 		got += a.weight * best
-	}
-	if total == 0 {
-		return 0
-	}
-	return got / total
-}
-
-// titleIn counts what is done, too ("hardened configuration").
-func (d demand) titleIn(window []*sentence) float64 {
-	total, got := 0.0, 0.0
-	for _, a := range d.topic {
-		if a.weight <= weightGeneral {
-			continue
-		}
-		total += a.weight
-		if slices.ContainsFunc(window, func(s *sentence) bool { _, ok := a.in(s.terms); return ok }) {
-			got += a.weight
-		}
 	}
 	if total == 0 {
 		return 0

@@ -164,7 +164,7 @@ func readNegation(s *stance, words []word) {
 			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
 			case clauseHasModal(words, w.clause):
 				s.prohibited |= bit
-			case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && startsWithVerb(words, w.clause-1) && !clauseHasVerb(words, w.clause):
+			case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && verbs[firstOfClause(words, w.clause-1)] && !clauseHasVerb(words, w.clause):
 				s.prohibited |= bit // "use the query builder, no secrets in the repository"
 			default:
 				s.denied |= bit
@@ -259,22 +259,13 @@ func (s *stance) onlyAfter(words []word) {
 		if words[i-1].clause == w.clause || s.denied&before == 0 || clauseHas(words, words[i-1].clause, "yet", "currently") {
 			continue
 		}
-		subject := s.nobody&before != 0 || startsWithNo(words, words[i-1].clause)
+		subject := s.nobody&before != 0 || firstOfClause(words, words[i-1].clause) == "no"
 		// "No tests before release" is a denial: what it waits for has to be an event.
 		if subject && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
 			s.denied &^= before
 			s.prohibited |= before
 		}
 	}
-}
-
-func startsWithNo(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause {
-			return w.text == "no"
-		}
-	}
-	return false
 }
 
 func clauseHasParticiple(words []word, clause uint8) bool {
@@ -332,13 +323,13 @@ func describes(words []word, i int) bool {
 	return false
 }
 
-func startsWithVerb(words []word, clause uint8) bool {
+func firstOfClause(words []word, clause uint8) string {
 	for _, w := range words {
 		if w.clause == clause {
-			return verbs[w.text]
+			return w.text
 		}
 	}
-	return false
+	return ""
 }
 
 func clauseHasVerb(words []word, clause uint8) bool {

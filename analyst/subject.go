@@ -68,7 +68,7 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 		if prev := i - 1; prev >= 0 && !cur.row && !cur.item && (!p.sentences[prev].item && (cur.pronoun || cur.answersNo || p.sentences[prev].question) || p.sentences[prev].fragment) {
 			window = append(window, &p.sentences[prev])
 		}
-		share := d.topicBy(window, true)
+		share := d.topicBy(window, true, false)
 		if share < subjectShare {
 			continue
 		}

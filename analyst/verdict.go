@@ -165,7 +165,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, false // what is denied supports nothing
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && s.plans(d, &r) {
+		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.plans(&r) {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
@@ -174,7 +174,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && !d.mentions("plan") {
-		if !s.plans(d, &r) {
+		if !d.plans(&r) {
 			return r, false
 		}
 		return say(plannedOnly, planReason(plan))
@@ -213,10 +213,10 @@ func (s *Session) worth(m match) float64 {
 
 // plans tells whether what is announced is the statement, or what its control is about
 // by name; r notes the latter.
-func (s *Session) plans(d demand, r *reading) bool {
+func (d demand) plans(r *reading) bool {
 	cur := &r.from.sentences[r.at]
 	window := append([]*sentence{cur, r.from.leadOf(cur)}, r.from.beside(r.at)...)
-	r.named = max(d.topicIn(window), d.titleIn(window)) >= planTopic
+	r.named = max(d.topicIn(window), d.topicBy(window, false, true)) >= planTopic
 	return r.named || r.cover >= saysPlan
 }
 

@@ -91,6 +91,27 @@ func (k kind[V, I]) basis(tx *store.Tx, a *api.Assessment) (V, bool, error) {
 	return k.newest(tx, a.OrganizationID, a.ID)
 }
 
+// needed is the basis; a conflict where nothing was drafted yet.
+func (k kind[V, I]) needed(tx *store.Tx, a *api.Assessment) (V, error) {
+	v, ok, err := k.basis(tx, a)
+	if err == nil && !ok {
+		err = api.Conflict("there is no %s yet; draft it first", k.gate.Title())
+	}
+	return v, err
+}
+
+// basisOf is the basis with its items.
+func basisOf[V, I any](ctx context.Context, s *Service, a *api.Assessment, k kind[V, I]) (v V, items []I, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		if v, err = k.needed(tx, a); err != nil {
+			return err
+		}
+		items, err = k.itemsOf(tx, a.OrganizationID, k.version(&v).ID)
+		return err
+	})
+	return v, items, err
+}
+
 func (k kind[V, I]) get(tx *store.Tx, org, id string) (V, error) {
 	v, err := k.versions.Get(tx, org, id)
 	return v, store.Missing(err, k.gate.Title()+" version", id)
@@ -173,6 +194,11 @@ func (k kind[V, I]) seal(tx *store.Tx, org string, v *V) error {
 	if err != nil {
 		return err
 	}
+	return k.sealWith(v, items)
+}
+
+// sealWith seals a version with its items, as they are stored and in their order.
+func (k kind[V, I]) sealWith(v *V, items []I) (err error) {
 	k.version(v).ItemCount = len(items)
 	k.version(v).ContentSHA256, err = k.contentHash(items)
 	return err
@@ -221,8 +247,7 @@ func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[
 	slices.SortStableFunc(sealed, func(a, b I) int {
 		return cmp.Or(strings.Compare(k.item(&a).ControlCode, k.item(&b).ControlCode), strings.Compare(k.item(&a).ID, k.item(&b).ID))
 	})
-	head.ItemCount = len(sealed)
-	if head.ContentSHA256, err = k.contentHash(sealed); err != nil {
+	if err := k.sealWith(&v, sealed); err != nil {
 		return v, err
 	}
 	return v, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),

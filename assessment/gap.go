@@ -15,31 +15,11 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// soaBasis is the SoA version that later deliverables build on, with its items.
-func (s *Service) soaBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.SoAVersion, items []api.SoAItem, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		if v, err = soaBasisIn(tx, a); err != nil {
-			return err
-		}
-		items, err = soa.itemsOf(tx, by.OrganizationID, v.ID)
-		return err
-	})
-	return v, items, err
-}
-
-func soaBasisIn(tx *store.Tx, a *api.Assessment) (api.SoAVersion, error) {
-	v, ok, err := soa.basis(tx, a)
-	if err == nil && !ok {
-		err = api.Conflict("there is no Statement of Applicability yet; draft it first")
-	}
-	return v, err
-}
-
 // afterSoA names what a deliverable made from the SoA would be drafted from now.
 func (s *Service) afterSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
 	var v api.SoAVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = soaBasisIn(tx, a)
+		v, err = soa.needed(tx, a)
 		return err
 	})
 	return fromSoA(&v), err
@@ -52,7 +32,7 @@ func fromSoA(v *api.SoAVersion) map[string]string {
 // draftGap turns every applicable item of the SoA that falls short into a finding.
 // Gaps that people added by hand are kept.
 func (s *Service) draftGap(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
-	v, items, err := s.soaBasis(ctx, by, a)
+	v, items, err := basisOf(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}

@@ -17,7 +17,7 @@ const defaultTarget = 3
 
 // draftMaturity rates every applicable control of the SoA.
 func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
-	v, items, err := s.soaBasis(ctx, by, a)
+	v, items, err := basisOf(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}

@@ -12,31 +12,11 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// gapBasis is the gap analysis that the POA&M builds on, with its findings.
-func (s *Service) gapBasis(ctx context.Context, by api.Caller, a *api.Assessment) (v api.GapVersion, found []api.Finding, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		if v, err = gapBasisIn(tx, a); err != nil {
-			return err
-		}
-		found, err = gap.itemsOf(tx, by.OrganizationID, v.ID)
-		return err
-	})
-	return v, found, err
-}
-
-func gapBasisIn(tx *store.Tx, a *api.Assessment) (api.GapVersion, error) {
-	v, ok, err := gap.basis(tx, a)
-	if err == nil && !ok {
-		err = api.Conflict("there is no gap analysis yet; draft it first")
-	}
-	return v, err
-}
-
 // afterGap names what the POA&M would be drafted from now.
 func (s *Service) afterGap(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
 	var v api.GapVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = gapBasisIn(tx, a)
+		v, err = gap.needed(tx, a)
 		return err
 	})
 	return fromGap(&v), err
@@ -48,7 +28,7 @@ func fromGap(v *api.GapVersion) map[string]string {
 
 // draftPOAM plans a remediation for every finding that is more than informational.
 func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
-	v, found, err := s.gapBasis(ctx, by, a)
+	v, found, err := basisOf(ctx, s, a, gap)
 	if err != nil {
 		return d, err
 	}
