@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"github.com/scf-service/service/spelling"
 )
 
 // SuggestFrameworks gives up to n codes that come nearest to a mistyped name, best first.
@@ -81,7 +83,7 @@ func likeness(a, b string) float64 {
 	if len(a) > 100 || len(b) > 100 { // edits cost the product of the lengths
 		return 0
 	}
-	edits := 1 - float64(editDistance(a, b))/float64(max(len(a), len(b)))
+	edits := 1 - float64(spelling.Distance([]byte(a), []byte(b)))/float64(max(len(a), len(b)))
 	pa, pb := strings.Split(a, "-"), strings.Split(b, "-")
 	shared := 0
 	for _, p := range pa {
@@ -92,29 +94,6 @@ func likeness(a, b string) float64 {
 	// Every part that was asked for being there weighs more than parts in excess.
 	parts := 0.8*float64(shared)/float64(len(pa)) + 0.2*float64(shared)/float64(len(pb))
 	return max(edits, parts) * 0.99
-}
-
-// editDistance counts letters put in, left out, changed, or swapped with their neighbour.
-func editDistance(a, b string) int {
-	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row, next = row, next, before
-	}
-	return row[len(b)]
 }
 
 // Nearest gives up to three of the known words that come nearest to a mistyped one, best

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/spelling"
 )
 
 // Mistake is an error of what was given: a flag's value, or a line of a file.
@@ -56,26 +57,7 @@ func distance(a, b string) int {
 	if len(x) > 100 || len(y) > 100 {
 		return 100
 	}
-	var before, last, now []int
-	for j := range len(y) + 1 {
-		last = append(last, j)
-	}
-	for i := 1; i <= len(x); i++ {
-		now = append(make([]int, 0, len(y)+1), i)
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			d := min(last[j]+1, now[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				d = min(d, before[j-2]+1)
-			}
-			now = append(now, d)
-		}
-		before, last = last, now
-	}
-	return last[len(y)]
+	return spelling.Distance(x, y)
 }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/scf-service/service/spelling"
 )
 
 // didYouMean proposes the nearest of the known words; empty where none is near.
@@ -66,25 +68,7 @@ func distance(a, b string) int {
 	if len(x) > longestTyped || len(y) > longestTyped {
 		return longestTyped
 	}
-	before, last, now := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range x {
-		now[0] = i + 1
-		for j := range y {
-			other := 1
-			if x[i] == y[j] {
-				other = 0
-			}
-			now[j+1] = min(last[j+1]+1, now[j]+1, last[j]+other)
-			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
-				now[j+1] = min(now[j+1], before[j-1]+1)
-			}
-		}
-		before, last, now = last, now, before
-	}
-	return last[len(y)]
+	return spelling.Distance(x, y)
 }
 
 // mostElsewhere is how many commands of a name are proposed; more are no help.

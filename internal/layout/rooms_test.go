@@ -18,7 +18,7 @@ const picture = `
 cmd/service       → lower
 
 packaging         → cli
-cli               → cli/mcp cli/lines cli/contexts cli/print engine/client check report/sheet engine/api expression
+cli               → cli/mcp cli/lines cli/contexts cli/print engine/client check report/sheet engine/api expression spelling
 tui               → cli/print engine/client engine/api
 cli/mcp           → cli/lines engine/client engine/api
 cli/lines         →
@@ -36,7 +36,7 @@ agent             → model analysis report/desk assessment analyst evidence cat
 sync              → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api
 workflow          → report/desk assessment analyst evidence catalog/shelf catalog audit store engine/api trace
 alert             → mail catalog audit store engine/api
-notify            → audit store engine/api trace expression
+notify            → audit store engine/api trace expression spelling
 mail              → catalog audit store engine/api trace expression
 archive           → assessment audit store engine/api
 report/desk       → report assessment analyst evidence catalog/shelf catalog audit store engine/api trace expression
@@ -46,7 +46,7 @@ report/drawing    →
 
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api
-check             → analyst catalog/oscal engine/api expression
+check             → analyst catalog/oscal engine/api expression spelling
 analyst           → engine/api expression
 analysis          → engine/api expression
 model             → engine/api trace
@@ -68,7 +68,7 @@ catalog/structured → catalog engine/api
 catalog/starter   → catalog engine/api
 catalog/workbook  → catalog engine/api expression
 catalog/strm      → catalog engine/api expression
-catalog           → engine/api expression
+catalog           → engine/api expression spelling
 identity          → audit store engine/api expression
 replay            → store engine/api
 audit             → store engine/api
@@ -77,6 +77,7 @@ store             → engine/api trace expression
 
 engine/api        →
 expression        →
+spelling          →
 trace             →
 
 examples          →

@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/expression"
 	"github.com/scf-service/service/notify/guard"
+	"github.com/scf-service/service/spelling"
 )
 
 // wrong refuses an entry, and names it to those who read no details.
@@ -392,7 +393,7 @@ func meant(wrong string, words []string) string {
 	}
 	best, at := "", 3
 	for _, w := range words {
-		if d := distance(strings.ToLower(wrong), w); d < at && d < len(w) {
+		if d := spelling.Distance([]byte(strings.ToLower(wrong)), []byte(w)); d < at && d < len(w) {
 			best, at = w, d
 		}
 	}
@@ -400,28 +401,4 @@ func meant(wrong string, words []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance counts the letters to change, add or take away, swaps of two beside each other too.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	var last []int
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last, before, row = before, row, make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(before[j+1]+1, row[j]+1, before[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], last[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
