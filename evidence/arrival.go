@@ -100,15 +100,9 @@ func (s *Service) Read(ctx context.Context, org, version string, doc store.Docum
 			known, marks[c.ID] = append(known, *c), c.DuplicateOf
 		}
 	}
-	origin := doc.Origin
-	if origin == "" {
-		origin = doc.SHA256
-	}
-	ids := keepIDs(known, chunks, func(sha string, nth int) string { return passageID(doc.AssessmentID, doc.CreatedAt, origin, sha, nth) })
-	read := make([]api.Chunk, len(chunks))
-	for i, c := range chunks {
-		read[i] = api.Chunk{ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
-			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256, DuplicateOf: marks[ids[i]]}
+	read := chunksOf(org, &doc, doc.CreatedAt, known, chunks)
+	for i := range read {
+		read[i].DuplicateOf = marks[read[i].ID]
 	}
 	a, err = s.Arrive(ctx, org, version, doc, read)
 	return a, strange, err

@@ -1,12 +1,14 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -202,7 +204,7 @@ func (s *Service) failed(ctx context.Context, j job, content string, cause error
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.forget(tx, &doc), s.tellChanged(tx, &doc, before, nil, nil)); err != nil {
+		if err := errors.Join(s.forget(tx, &doc), s.tellChanged(tx, &doc, before, nil)); err != nil {
 			return err
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
@@ -242,17 +244,10 @@ func (s *Service) save(ctx context.Context, j job, content string, parsed *parse
 		if err := s.forget(tx, &doc); err != nil {
 			return err
 		}
-		origin := doc.Origin
-		if origin == "" {
-			origin = doc.SHA256
-		}
-		ids := keepIDs(before, chunks, func(sha string, nth int) string { return passageID(a.ID, a.CreatedAt, origin, sha, nth) })
-		packed := make([]search.Passage, len(chunks))
-		for i, c := range chunks {
-			id := ids[i]
-			rec := api.Chunk{ID: id, OrganizationID: j.organization, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index,
-				Text: c.Text, HeadingPath: c.HeadingPath, Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
-			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: id,
+		read := chunksOf(j.organization, &doc, a.CreatedAt, before, chunks)
+		packed := make([]search.Passage, len(read))
+		for i, rec := range read {
+			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: rec.ID,
 				Embedder: embedder, Values: vectors[i]}
 			if err := errors.Join(store.Chunks.Insert(tx, j.organization, &rec), store.Vectors.Put(tx, j.organization, &vec)); err != nil {
 				return err
@@ -262,7 +257,7 @@ func (s *Service) save(ctx context.Context, j job, content string, parsed *parse
 		if err := putPacks(tx, &doc, packed); err != nil {
 			return err
 		}
-		if err := s.tellChanged(tx, &doc, before, chunks, ids); err != nil {
+		if err := s.tellChanged(tx, &doc, before, read); err != nil {
 			return err
 		}
 		describe(&doc, parsed, s.categorize)
@@ -287,10 +282,10 @@ func passagesOf(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) 
 }
 
 // tellChanged tells of the passages that say something else than before, or are gone.
-func (s *Service) tellChanged(tx *store.Tx, doc *store.Document, before []api.Chunk, chunks []chunk.Chunk, ids []string) error {
+func (s *Service) tellChanged(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
 	now := map[string]string{}
-	for i, c := range chunks {
-		now[ids[i]] = c.SHA256
+	for _, c := range after {
+		now[c.ID] = c.SHA256
 	}
 	changed := map[string]bool{}
 	for _, c := range before {
@@ -333,4 +328,17 @@ func describe(doc *store.Document, parsed *parse.Document, categorize func(filen
 		}
 		doc.Category = categorize(doc.Filename, doc.Title, start.String())
 	}
+}
+
+// chunksOf are a document's passages as records. One that was there before has its id again;
+// a new one has an id of the time given.
+func chunksOf(org string, doc *store.Document, at time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
+	origin := cmp.Or(doc.Origin, doc.SHA256)
+	ids := keepIDs(before, chunks, func(sha string, nth int) string { return passageID(doc.AssessmentID, at, origin, sha, nth) })
+	out := make([]api.Chunk, len(chunks))
+	for i, c := range chunks {
+		out[i] = api.Chunk{ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
+			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
+	}
+	return out
 }
