@@ -51,8 +51,8 @@ analyst           → criteria engine/api expression
 analysis          → engine/api expression
 model             → engine/api trace
 
-evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar catalog/shelf catalog audit store engine/api trace
-evidence/bench    → evidence/search evidence/embed
+evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar criteria catalog/shelf catalog audit store engine/api trace
+evidence/bench    → evidence/search evidence/embed criteria
 evidence/remote   →
 evidence/search   → evidence/embed
 evidence/embed    → book
