@@ -202,11 +202,18 @@ func (a *analysis) named() []uint64 {
 }
 
 func lookup(terms []term, id uint64) (term, bool) {
-	i, ok := slices.BinarySearchFunc(terms, id, func(t term, id uint64) int { return cmp.Compare(t.id, id) })
-	if !ok {
+	lo, hi := 0, len(terms) // by hand: no other code runs as often
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); terms[mid].id < id {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(terms) || terms[lo].id != id {
 		return term{}, false
 	}
-	return terms[i], true
+	return terms[lo], true
 }
 
 // contextTerms are the concepts that headings, title and kind of document give to

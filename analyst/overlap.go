@@ -127,6 +127,23 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 	return m
 }
 
+// heldBy: a window itself holds concepts of so much weight.
+func (d demand) heldBy(window []*sentence, weight float64) bool {
+	own := 0.0
+	for _, a := range d.terms {
+		best := 0.0
+		for _, s := range window {
+			if t, ok := a.in(s.terms); ok {
+				best = max(best, t.credit)
+			}
+		}
+		if own += a.weight * best; own >= weight {
+			return true
+		}
+	}
+	return false
+}
+
 // chosen tells of each "or" which sides a window says, before it and after it. What a
 // statement rules out, it rules out on both sides.
 func (d demand) chosen(window []*sentence) [][2]bool {

@@ -69,6 +69,9 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		if c.leadOf(cur) != cur {
 			window = []*sentence{c.leadOf(cur), cur}
 		}
+		if !d.heldBy(window, minOwn*0.6) {
+			continue
+		}
 		near := c.beside(i)
 		m := d.against(window, near, c.around)
 		from := i
@@ -77,9 +80,6 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.around); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
 			}
-		}
-		if m.own < minOwn*0.6 {
-			continue
 		}
 		m.sense = s.meaning(d, c, i)
 		m.outright = cur.denied != 0 && d.outright(cur)
