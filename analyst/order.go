@@ -117,8 +117,7 @@ func settle(items []api.POAMItem, waits [][]int) ([]api.POAMItem, [][]int) {
 	for i := range place {
 		place[i] = -1
 	}
-	var out []api.POAMItem
-	var order []int
+	out, order := make([]api.POAMItem, 0, len(items)), make([]int, 0, len(items))
 	open := make([]bool, len(items))
 	var put func(i int)
 	put = func(i int) {
