@@ -49,7 +49,7 @@ func requested(it api.POAMItem) string {
 
 // family merges a control and what refines it.
 func family(items []api.POAMItem) []api.POAMItem {
-	slices.SortStableFunc(items, func(a, b api.POAMItem) int { return compareCodes(a.ControlCode, b.ControlCode) })
+	items = sorted(items, func(it *api.POAMItem) codeKey { return codeKeyOf(it.ControlCode) }, codeKey.compare)
 	type key struct{ family, action, role string }
 	at := make(map[key]int)
 	out := make([]api.POAMItem, 0, len(items))

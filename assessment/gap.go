@@ -186,8 +186,10 @@ func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.
 
 // WorstFirst orders findings by severity, then weight, then control.
 func WorstFirst(a, b *api.Finding) int {
-	return cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)),
-		cmp.Compare(b.Weight, a.Weight), catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+	if c := cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)), cmp.Compare(b.Weight, a.Weight)); c != 0 {
+		return c
+	}
+	return cmp.Or(catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
 // UpdateFinding changes a finding by a person's hand.

@@ -41,11 +41,15 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 	if err != nil {
 		return d, err
 	}
-	found = slices.Clone(found)
-	slices.SortFunc(found, func(a, b api.Finding) int { return WorstFirst(&a, &b) })
+	worst := make([]*api.Finding, len(found))
+	for n := range found {
+		worst[n] = &found[n]
+	}
+	slices.SortFunc(worst, WorstFirst)
 	d = draft[api.POAMItem]{method: analyst.Rules, inputs: fromGap(v)}
 	today := s.today()
-	d.items, err = ofEach(ctx, found, func(f *api.Finding) (item api.POAMItem, due bool, err error) {
+	d.items, err = ofEach(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
+		f := *at
 		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {
 			return item, false, nil
 		}
