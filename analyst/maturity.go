@@ -20,10 +20,11 @@ var generalLevel = [6]string{
 }
 
 var (
-	noCriteria  = expression.Of(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
-	measures    = expression.Of(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|\d+ ?%|mean time|average|trend|scorecard|target value|threshold|statistics|service level)\b`)
-	overseen    = expression.Of(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
-	improvement = expression.Of(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
+	noCriteria  = expression.Guard(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
+	measures    = expression.Guard(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level)\b`)
+	percent     = expression.Of(`\b\d+ ?%\b`)
+	overseen    = expression.Guard(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
+	improvement = expression.Guard(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
 )
 
 // Maturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and
@@ -49,7 +50,7 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 		if e.Stance != "supports" && e.Stance != "limits" {
 			continue
 		}
-		figures = figures || measures.MatchString(e.Quote) && overseen.MatchString(e.Quote)
+		figures = figures || measured(e.Quote) && overseen.MatchString(e.Quote)
 		better = better || improvement.MatchString(e.Quote)
 	}
 	switch item.ImplementationStatus {
@@ -79,6 +80,11 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	}
 	setCriteria(&m, c)
 	return m
+}
+
+// measured tells whether a quote speaks of figures.
+func measured(quote string) bool {
+	return measures.MatchString(quote) || strings.Contains(quote, "%") && percent.MatchString(quote)
 }
 
 func established(item api.SoAItem, figures, better bool) (int, string) {

@@ -20,7 +20,7 @@ const mostClosed = 8
 // sameEvidence merges requests for the same evidence.
 func sameEvidence(items []api.POAMItem) []api.POAMItem {
 	at := make(map[string]int)
-	var out []api.POAMItem
+	out := make([]api.POAMItem, 0, len(items))
 	for _, it := range items {
 		key := requested(it)
 		i, seen := at[key]
@@ -49,10 +49,10 @@ func requested(it api.POAMItem) string {
 
 // family merges a control and what refines it.
 func family(items []api.POAMItem) []api.POAMItem {
-	slices.SortStableFunc(items, func(a, b api.POAMItem) int { return compareCodes(a.ControlCode, b.ControlCode) })
+	items = sorted(items, func(it *api.POAMItem) codeKey { return codeKeyOf(it.ControlCode) }, codeKey.compare)
 	type key struct{ family, action, role string }
 	at := make(map[key]int)
-	var out []api.POAMItem
+	out := make([]api.POAMItem, 0, len(items))
 	for _, it := range items {
 		family, _, refines := strings.Cut(it.ControlCode, ".")
 		k := key{family, it.ActionType, it.OwnerRole}

@@ -18,9 +18,7 @@ const maxWaits = 5
 // records. What another waits for never comes after it, and is due no later; its
 // date is brought forward where needed. The same items give the same order.
 func Order(items []api.POAMItem) []api.POAMItem {
-	out := make([]api.POAMItem, len(items))
-	copy(out, items)
-	slices.SortStableFunc(out, compare)
+	out := sorted(items, urgencyOf, urgency.compare)
 	waits := dependencies(out)
 	out, waits = settle(out, waits)
 	digits := max(3, len(fmt.Sprint(len(out))))
@@ -39,26 +37,69 @@ func Order(items []api.POAMItem) []api.POAMItem {
 	return out
 }
 
-func compare(a, b api.POAMItem) int {
-	return cmp.Or(
-		cmp.Compare(rank(a.Severity), rank(b.Severity)),
-		cmp.Compare(domainOf(a.ControlCode).rank, domainOf(b.ControlCode).rank),
-		cmp.Compare(actionRank(a.ActionType), actionRank(b.ActionType)),
-		compareCodes(a.ControlCode, b.ControlCode),
-		cmp.Compare(a.FindingID, b.FindingID),
-	)
+// sorted are the items by a key that is worked out once for each; equal ones stay as they were.
+func sorted[K any](items []api.POAMItem, key func(*api.POAMItem) K, compare func(a, b K) int) []api.POAMItem {
+	type placed struct {
+		key K
+		at  int
+	}
+	all := make([]placed, len(items))
+	for i := range items {
+		all[i] = placed{key(&items[i]), i}
+	}
+	slices.SortFunc(all, func(a, b placed) int {
+		if c := compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	out := make([]api.POAMItem, len(items))
+	for i, p := range all {
+		out[i] = items[p.at]
+	}
+	return out
+}
+
+// urgency is where an item stands among others.
+type urgency struct {
+	severity, domain, action int
+	code                     codeKey
+	finding                  string
+}
+
+func urgencyOf(it *api.POAMItem) urgency {
+	return urgency{rank(it.Severity), domainOf(it.ControlCode).rank, actionRank(it.ActionType), codeKeyOf(it.ControlCode), it.FindingID}
+}
+
+func (u urgency) compare(o urgency) int {
+	if c := cmp.Or(cmp.Compare(u.severity, o.severity), cmp.Compare(u.domain, o.domain), cmp.Compare(u.action, o.action)); c != 0 {
+		return c
+	}
+	return cmp.Or(u.code.compare(o.code), strings.Compare(u.finding, o.finding))
 }
 
 func actionRank(action string) int {
 	return slices.Index([]string{"document", "implement", "improve", "collect_evidence", "monitor"}, action)
 }
 
-// compareCodes puts IAC-02 before IAC-10, and IAC-06 before IAC-06.1.
-func compareCodes(a, b string) int {
-	da, na := codeParts(a)
-	db, nb := codeParts(b)
-	return cmp.Or(cmp.Compare(da, db), slices.Compare(na, nb), cmp.Compare(a, b))
+// compare puts IAC-02 before IAC-10, and IAC-06 before IAC-06.1.
+func (k codeKey) compare(o codeKey) int {
+	return cmp.Or(strings.Compare(k.prefix, o.prefix), slices.Compare(k.numbers, o.numbers), strings.Compare(k.code, o.code))
 }
+
+// codeKey is a control's code, taken apart.
+type codeKey struct {
+	prefix  string
+	numbers []int
+	code    string
+}
+
+func codeKeyOf(code string) codeKey {
+	prefix, numbers := codeParts(code)
+	return codeKey{prefix, numbers, code}
+}
+
+func compareCodes(a, b string) int { return codeKeyOf(a).compare(codeKeyOf(b)) }
 
 func codeParts(code string) (string, []int) {
 	prefix, rest, _ := strings.Cut(code, "-")
@@ -117,8 +158,7 @@ func settle(items []api.POAMItem, waits [][]int) ([]api.POAMItem, [][]int) {
 	for i := range place {
 		place[i] = -1
 	}
-	var out []api.POAMItem
-	var order []int
+	out, order := make([]api.POAMItem, 0, len(items)), make([]int, 0, len(items))
 	open := make([]bool, len(items))
 	var put func(i int)
 	put = func(i int) {

@@ -106,7 +106,7 @@ func basisOf[V, I any](ctx context.Context, s *Service, a *api.Assessment, k kin
 		if v, err = k.needed(tx, a); err != nil {
 			return err
 		}
-		items, err = k.itemsOf(tx, a.OrganizationID, k.version(&v).ID)
+		items, err = k.recall(tx, s, a, k.version(&v).ID)
 		return err
 	})
 	return v, items, err
@@ -176,16 +176,25 @@ func bareEvidence(all []api.Evidence) []api.Evidence {
 func (k kind[V, I]) contentHash(items []I) (string, error) {
 	h := sha256.New()
 	for _, i := range items {
-		it := k.item(&i)
-		it.TenantRecord, it.AssessmentID, it.VersionID, it.ControlID, it.Revision = api.TenantRecord{}, "", "", "", 0
-		k.bare(&i)
-		b, err := json.Marshal(i)
+		b, err := k.line(i)
 		if err != nil {
-			return "", fmt.Errorf("hashing the %s: %w", k.gate.Title(), err)
+			return "", err
 		}
-		h.Write(append(b, '\n'))
+		h.Write(b)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// line is an item in canonical form.
+func (k kind[V, I]) line(i I) ([]byte, error) {
+	it := k.item(&i)
+	it.TenantRecord, it.AssessmentID, it.VersionID, it.ControlID, it.Revision = api.TenantRecord{}, "", "", "", 0
+	k.bare(&i)
+	b, err := json.Marshal(i)
+	if err != nil {
+		return nil, fmt.Errorf("hashing the %s: %w", k.gate.Title(), err)
+	}
+	return append(b, '\n'), nil
 }
 
 // seal recomputes a version's count and hash from its items.
@@ -194,11 +203,6 @@ func (k kind[V, I]) seal(tx *store.Tx, org string, v *V) error {
 	if err != nil {
 		return err
 	}
-	return k.sealWith(v, items)
-}
-
-// sealWith seals a version with its items, as they are stored and in their order.
-func (k kind[V, I]) sealWith(v *V, items []I) (err error) {
 	k.version(v).ItemCount = len(items)
 	k.version(v).ContentSHA256, err = k.contentHash(items)
 	return err
@@ -212,20 +216,33 @@ type draft[I any] struct {
 	kept   []string
 	// copied: the items are those of the version before, edits and all.
 	copied bool
+	// ready are the items, encoded ahead; nil where they are not yet.
+	ready []store.Ready[I]
 }
 
 // add writes the next version with its items and supersedes the unapproved one before it.
-func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (v V, err error) {
+func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
+	v, _, err := k.write(tx, by, a, d)
+	return v, err
+}
+
+// write is add, and returns the items as they are stored and in the order of their codes.
+func (k kind[V, I]) write(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (v V, lines []*store.Written[I], err error) {
 	org := by.OrganizationID
 	number := 1
 	old, ok, err := k.newest(tx, org, a.ID)
 	if err != nil {
-		return v, err
+		return v, nil, err
 	}
 	if ok {
 		number = k.version(&old).VersionNumber + 1
 		if err := k.retire(tx, by, a, &old); err != nil {
-			return v, err
+			return v, nil, err
+		}
+	}
+	if d.ready == nil {
+		if d.ready, err = k.ready(tx.Context(), d.items, nil); err != nil {
+			return v, nil, err
 		}
 	}
 	head := k.version(&v)
@@ -238,19 +255,20 @@ func (k kind[V, I]) add(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[
 		it := k.item(&d.items[n])
 		it.TenantRecord, it.AssessmentID, it.VersionID = tenantRecord(tx, by), a.ID, head.ID
 		it.Revision = max(1, it.Revision)
-		if err := k.items.Insert(tx, org, &d.items[n]); err != nil {
-			return v, err
-		}
+	}
+	if lines, err = k.items.InsertAll(tx, org, d.ready); err != nil {
+		return v, nil, err
 	}
 	// They are hashed as they will be read: by code, and by id where codes are alike.
-	sealed := slices.Clone(d.items)
-	slices.SortStableFunc(sealed, func(a, b I) int {
-		return cmp.Or(strings.Compare(k.item(&a).ControlCode, k.item(&b).ControlCode), strings.Compare(k.item(&a).ID, k.item(&b).ID))
+	slices.SortFunc(lines, func(a, b *store.Written[I]) int {
+		return cmp.Or(strings.Compare(k.item(&a.Record).ControlCode, k.item(&b.Record).ControlCode), strings.Compare(k.item(&a.Record).ID, k.item(&b.Record).ID))
 	})
-	if err := k.sealWith(&v, sealed); err != nil {
-		return v, err
+	h := sha256.New()
+	for _, l := range lines {
+		h.Write(l.Beside)
 	}
-	return v, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
+	head.ItemCount, head.ContentSHA256 = len(lines), hex.EncodeToString(h.Sum(nil))
+	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
 		audit.Tell(tx, by, audit.Event{Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
 			Summary: fmt.Sprintf("drafted %s version %d: %d items", k.gate.Title(), number, head.ItemCount), ResourceType: string(k.gate),
 			ResourceID: head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256}}))

@@ -46,18 +46,20 @@ func (s *Service) gapFrom(ctx context.Context, by api.Caller, a *api.Assessment,
 		return d, err
 	}
 	d = draft[api.Finding]{method: analyst.Rules, inputs: fromSoA(v)}
-	for _, i := range items {
+	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (f api.Finding, falls bool, err error) {
 		if !i.Applicability.In() {
-			continue
+			return f, false, nil
 		}
 		c, err := snap.Control(i.ControlCode)
 		if err != nil {
-			return d, err
+			return f, false, err
 		}
-		if f, falls := analyst.Finding(c, i); falls {
-			f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
-			d.items = append(d.items, f)
-		}
+		f, falls = analyst.Finding(c, *i)
+		f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
+		return f, falls, nil
+	})
+	if err != nil {
+		return d, err
 	}
 	old, err := before(ctx, s, by, a, gap)
 	if err != nil {
@@ -184,8 +186,10 @@ func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.
 
 // WorstFirst orders findings by severity, then weight, then control.
 func WorstFirst(a, b *api.Finding) int {
-	return cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)),
-		cmp.Compare(b.Weight, a.Weight), catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+	if c := cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)), cmp.Compare(b.Weight, a.Weight)); c != 0 {
+		return c
+	}
+	return cmp.Or(catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
 // UpdateFinding changes a finding by a person's hand.

@@ -1,6 +1,7 @@
 package assessment
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"runtime"
@@ -122,17 +123,39 @@ func (s *Service) snapshot(ctx context.Context, a *api.Assessment) (*catalog.Sna
 	return s.catalog.For(ctx, a.OrganizationID, a.SCFVersionID, a.CustomRevision)
 }
 
-// eachControl runs work for every control on all cores, in no order; the first error ends it.
-func eachControl(ctx context.Context, controls []api.Control, work func(ctx context.Context, n int) error) error {
+// ofEach is what draft makes of each, in their order and without those of which it makes
+// nothing; the error is that of the first that has one.
+func ofEach[A, B any](ctx context.Context, all []A, draft func(*A) (B, bool, error)) ([]B, error) {
+	type one struct {
+		made bool
+		err  error
+	}
+	out, is := make([]B, len(all)), make([]one, len(all))
+	err := each(ctx, len(all), func(_ context.Context, n int) error {
+		out[n], is[n].made, is[n].err = draft(&all[n])
+		return nil
+	})
+	kept := out[:0]
+	for n := range out {
+		err = cmp.Or(err, is[n].err)
+		if is[n].made {
+			kept = append(kept, out[n])
+		}
+	}
+	return kept, err
+}
+
+// each runs work for every number below many on all cores, in no order; the first error ends it.
+func each(ctx context.Context, many int, work func(ctx context.Context, n int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(controls)) {
+	for range min(runtime.GOMAXPROCS(0), many) {
 		wg.Go(func() {
 			for {
 				n := int(next.Add(1)) - 1
-				if n >= len(controls) || ctx.Err() != nil {
+				if n >= many || ctx.Err() != nil {
 					return
 				}
 				if err := work(ctx, n); err != nil {

@@ -424,23 +424,39 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 	if err != nil {
 		return nil, err
 	}
+	in := &s.memories.get(a.ID).keeps
+	if d.ready, err = k.ready(ctx, d.items, k.kept(in, "")); err != nil {
+		return nil, err
+	}
 	var v V
+	var lines []*store.Written[I]
+	gone := ""
 	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		lines, gone = nil, ""
 		if a, err = get(tx, by, assessment); err != nil {
 			return err
 		}
 		if err := stillOpen(&a); err != nil {
 			return err
 		}
-		if after != nil {
-			var there bool
-			if v, there, err = k.newest(tx, by.OrganizationID, assessment); err != nil || there && k.version(&v).ID != *after {
-				return err
-			}
+		last, there, err := k.newest(tx, by.OrganizationID, assessment)
+		if err != nil {
+			return err
 		}
-		v, err = k.add(tx, by, &a, d)
+		if after != nil && there && k.version(&last).ID != *after {
+			v = last
+			return nil
+		}
+		if k.version(&last).Status != api.VersionApproved {
+			gone = k.version(&last).ID // nothing builds on it any more
+		}
+		v, lines, err = k.write(tx, by, &a, d)
 		return err
 	})
+	if err == nil && lines != nil {
+		in.forget(gone)
+		k.keep(in, k.version(&v).ID, lines)
+	}
 	return &v, err
 }
 

@@ -41,20 +41,23 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 		}
 	}
 	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(v)}
-	for _, i := range items {
+	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
 		if !i.Applicability.In() {
-			continue
+			return score, false, nil
 		}
 		c, err := snap.Control(i.ControlCode)
 		if err != nil {
-			return d, err
+			return score, false, err
 		}
-		score := analyst.Maturity(c, i, defaultTarget)
+		score = analyst.Maturity(c, *i, defaultTarget)
 		score.Item = sameControl(i.Item)
 		if level, ok := previous[i.ControlCode]; ok {
 			score.PreviousLevel = &level
 		}
-		d.items = append(d.items, score)
+		return score, true, nil
+	})
+	if err != nil {
+		return d, err
 	}
 	carry(maturity, &d, old, func(to, from *api.MaturityScore, field string) {
 		switch field {

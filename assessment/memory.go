@@ -22,6 +22,8 @@ type memory struct {
 	mu      sync.Mutex
 	key     string
 	judging *Judging // nil: nothing is remembered
+
+	keeps keeps
 }
 
 const (
@@ -30,9 +32,10 @@ const (
 	maxRemembered = 20_000
 )
 
-// hold is the memory of an assessment, locked; a full house forgets the one not used longest.
-func (m *memories) hold(assessment string) *memory {
+// get is the memory of an assessment; a full house forgets the one not used longest.
+func (m *memories) get(assessment string) *memory {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	one := m.of[assessment]
 	if one == nil {
 		one = &memory{}
@@ -48,8 +51,6 @@ func (m *memories) hold(assessment string) *memory {
 		delete(m.of, m.recent[0])
 		m.recent = m.recent[1:]
 	}
-	m.mu.Unlock()
-	one.mu.Lock()
 	return one
 }
 
@@ -59,14 +60,15 @@ func (m *memories) drop(assessment string) {
 	delete(m.of, assessment)
 }
 
-// Forget has the next draft of an assessment read all of its evidence anew. It changes
-// nothing but the time that takes.
+// Forget has the next draft of an assessment read all of its evidence anew, and encode all of
+// its lines. It changes nothing but the time that takes.
 func (s *Service) Forget(assessment string) { s.memories.drop(assessment) }
 
 // judgeStored judges controls of an assessment by the evidence that is stored for it, and
 // reads what it has not read before. It also tells which documents there are.
 func (s *Service) judgeStored(ctx context.Context, by api.Caller, a *api.Assessment, snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
-	m := s.memories.hold(a.ID)
+	m := s.memories.get(a.ID)
+	m.mu.Lock()
 	defer m.mu.Unlock()
 	embedder, err := s.evidence.Embedder(ctx, by, a.ID)
 	if err != nil {

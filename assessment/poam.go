@@ -41,20 +41,28 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 	if err != nil {
 		return d, err
 	}
-	found = slices.Clone(found)
-	slices.SortFunc(found, func(a, b api.Finding) int { return WorstFirst(&a, &b) })
+	worst := make([]*api.Finding, len(found))
+	for n := range found {
+		worst[n] = &found[n]
+	}
+	slices.SortFunc(worst, WorstFirst)
 	d = draft[api.POAMItem]{method: analyst.Rules, inputs: fromGap(v)}
-	for _, f := range found {
+	today := s.today()
+	d.items, err = ofEach(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
+		f := *at
 		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {
-			continue
+			return item, false, nil
 		}
 		c, err := snap.Control(f.ControlCode)
 		if err != nil {
 			c = api.Control{Code: f.ControlCode, Title: f.ControlTitle, Description: f.Condition}
 		}
-		item := analyst.Remediation(c, f, analyst.Options{Today: s.today()})
+		item = analyst.Remediation(c, *f, analyst.Options{Today: today})
 		item.Item, item.FindingID = sameControl(f.Item), f.ID
-		d.items = append(d.items, item)
+		return item, true, nil
+	})
+	if err != nil {
+		return d, err
 	}
 	d.items = analyst.Order(analyst.Merge(d.items))
 	old, err := before(ctx, s, by, a, poam)

@@ -168,7 +168,7 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 		}
 	}
 	items := make([]api.SoAItem, len(controls))
-	err := eachControl(ctx, controls, func(ctx context.Context, n int) error {
+	err := each(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
 		in := analyst.Inclusion{Owners: owners, Documents: len(documents), Foreign: foreign}
 		in.Applicability, in.Rationale = analyst.Applicability(c, traits)
@@ -212,7 +212,7 @@ func before[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Ass
 		if err != nil || !ok {
 			return err
 		}
-		old, err = k.itemsOf(tx, by.OrganizationID, k.version(&v).ID)
+		old, err = k.recall(tx, s, a, k.version(&v).ID)
 		return err
 	})
 	return old, err

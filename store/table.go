@@ -18,6 +18,9 @@ type Table[R any] struct {
 	key     func(*R) Key
 	codec   codec[R]
 	indexes []*indexOf[R]
+	// head and alike tell records apart that say the same; see Headed.
+	head  func(*R) any
+	alike func(a, b *R) bool
 	// synced says with which record a change is logged; nil: it isn't.
 	synced func(*R) SyncedAs
 }
@@ -117,12 +120,16 @@ func (t *Table[R]) Has(tx *Tx, key ...any) (bool, error) {
 // Insert adds a record; ErrExists (an *ExistsError) where its primary key or a
 // key of a unique index is taken.
 func (t *Table[R]) Insert(tx *Tx, r *R) error {
-	return t.write(tx, r, func(exists bool) error {
+	return t.write(tx, r, mustBeNew(t.def.name))
+}
+
+func mustBeNew(table string) func(exists bool) error {
+	return func(exists bool) error {
 		if exists {
-			return &ExistsError{Table: t.def.name}
+			return &ExistsError{Table: table}
 		}
 		return nil
-	})
+	}
 }
 
 // Update replaces the record with the same primary key; ErrNotFound where there
@@ -221,6 +228,11 @@ func (t *Table[R]) checkKey(k Key) error {
 // write stores r and its index entries, after allowed has seen whether its
 // primary key is taken. A refusal writes nothing.
 func (t *Table[R]) write(tx *Tx, r *R, allowed func(exists bool) error) error {
+	return t.writeAs(tx, r, allowed, func() ([]byte, error) { return t.codec.marshal(r) })
+}
+
+// writeAs is write of the bytes that encode gives for r.
+func (t *Table[R]) writeAs(tx *Tx, r *R, allowed func(exists bool) error, encode func() ([]byte, error)) error {
 	if err := tx.use(&t.def, true); err != nil {
 		return err
 	}
@@ -246,7 +258,7 @@ func (t *Table[R]) write(tx *Tx, r *R, allowed func(exists bool) error) error {
 	if err := t.free(tx, fresh, k.b); err != nil {
 		return err
 	}
-	b, err := t.codec.marshal(r)
+	b, err := encode()
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", t.def.name, k, err)
 	}
