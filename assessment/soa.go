@@ -98,6 +98,12 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		return d, err
 	}
 	d.method = analyst.Rules
+	select {
+	case s.judging <- struct{}{}:
+		defer func() { <-s.judging }()
+	case <-ctx.Done():
+		return d, ctx.Err()
+	}
 	err = judge(snap, controls, func(j *Judging, documents map[string]api.Document) (err error) {
 		if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
