@@ -309,7 +309,7 @@ func set[T any](dst *T, v *T) {
 
 // match refuses a conditional change where the record has moved on.
 func match(m api.Match, revision int) error {
-	if m.IfMatch == "" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
+	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
 		return nil
 	}
 	return api.Invalid("If-Match", "the record is at revision %d, not %s: read it again and decide", revision, m.IfMatch)

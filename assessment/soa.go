@@ -311,6 +311,9 @@ func mentions(q string, texts ...string) bool {
 // UpdateSoAItem changes an item by a person's hand.
 func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
 	b := in.Body
+	if err := owner(b.Owner.Value); err != nil {
+		return nil, err
+	}
 	return edit(ctx, s, by, soa, in.SoAItemID, in.Match, func(i *api.SoAItem) ([]string, error) {
 		var f fields
 		assign(&f, "applicability", &i.Applicability, b.Applicability)

@@ -27,8 +27,8 @@ type assessmentIndex struct {
 
 const (
 	// maxIndexed is how many passages all indexes hold together; the one in use is kept
-	// however many it holds. A thousand take about four megabytes.
-	maxIndexed = 150_000
+	// however many it holds. A thousand take about six megabytes.
+	maxIndexed = 60_000
 	// restsKept is how many rests an index outlives.
 	restsKept = 60
 )
