@@ -48,7 +48,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/7"
+const Rules = "builtin/8"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {
@@ -105,6 +105,7 @@ func (o Options) withDefaults() Options {
 // Judgement is what the evidence says of one control.
 type Judgement struct {
 	Statements     []api.Statement
+	StatementsFrom api.StatementSource
 	Evidence       []api.Evidence
 	Implementation api.Implementation
 	Coverage       api.EvidenceCoverage

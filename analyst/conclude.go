@@ -68,8 +68,8 @@ func coverageOf(ratio float64) api.EvidenceCoverage {
 }
 
 // conclude draws the control's judgement from its statements.
-func (s *Session) conclude(c api.Control, all []found) Judgement {
-	var j Judgement
+func (s *Session) conclude(c api.Control, from api.StatementSource, all []found) Judgement {
+	j := Judgement{StatementsFrom: from}
 	n := make(map[string]int)
 	total, scores := 0.0, 0.0
 	intent, foreign := false, 0

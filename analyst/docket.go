@@ -3,6 +3,7 @@ package analyst
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -28,6 +29,7 @@ type brief struct {
 	first   int
 	demands []demand
 	subject demand
+	wants   wants
 }
 
 // NewDocket makes controls ready, several at once. One that comes twice is taken once.
@@ -37,17 +39,18 @@ func NewDocket(ctx context.Context, controls []api.Control, meaning *Meaning, wo
 	s := &Session{options: Options{Meaning: meaning}}
 	err := each(ctx, len(controls), workers, func(ctx context.Context, i int) error {
 		c := controls[i]
-		b := &brief{control: c}
-		for _, text := range Statements(c) {
-			one := newDemand(text, c.Title)
+		w := wantsOf(c)
+		b := &brief{control: c, wants: w}
+		for _, text := range w.statements {
+			one := newDemand(text, w.topic)
 			if err := s.embedDemand(ctx, &one, one.question()); err != nil {
 				return fmt.Errorf("judging %s: %w", c.Code, err)
 			}
 			b.demands = append(b.demands, one)
 		}
-		b.subject = newSubject(c)
+		b.subject = newSubject(c, w)
 		all[i] = b
-		return s.embedDemand(ctx, &b.subject, subjectQuestion(c))
+		return s.embedDemand(ctx, &b.subject, w.question(c))
 	})
 	if err != nil {
 		return nil, err
@@ -58,10 +61,24 @@ func NewDocket(ctx context.Context, controls []api.Control, meaning *Meaning, wo
 			for _, one := range b.demands {
 				d.questions = append(d.questions, Question{one.question(), one.titled})
 			}
-			d.questions = append(d.questions, Question{subjectQuestion(b.control), b.subject.titled})
+			d.questions = append(d.questions, Question{b.wants.question(b.control), b.subject.titled})
 		}
 	}
 	return d, nil
+}
+
+// Asks are the statements of controls, each with what its control is about.
+func (d *Docket) Asks(ctx context.Context, controls []api.Control, workers int) ([]string, error) {
+	of := make([][]string, len(controls))
+	err := each(ctx, len(controls), workers, func(_ context.Context, i int) error {
+		if b := d.briefs[controls[i].Code]; b != nil && b.control.ID == controls[i].ID {
+			of[i] = b.wants.questions()
+		} else {
+			of[i] = wantsOf(controls[i]).questions()
+		}
+		return nil
+	})
+	return slices.Concat(of...), err
 }
 
 // Questions are those to put to a search, in the order in which a Source is asked for them.
@@ -75,4 +92,5 @@ func (d demand) question() string {
 	return titleOf(d) + ": " + d.text
 }
 
-func subjectQuestion(c api.Control) string { return c.Title + ". " + c.Description }
+// question is what a search is asked for a control as a whole.
+func (w wants) question(c api.Control) string { return w.topic + ". " + c.Description }

@@ -29,7 +29,7 @@ func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
 		Result:          resultOf(item.ImplementationStatus),
 		GapType:         gapType(c, item),
 		Weight:          weightOf(c),
-		Criteria:        criteria(c, item),
+		Criteria:        criteriaFor(c, item),
 		MissingElements: append([]string{}, item.MissingElements...),
 		Evidence:        append([]api.Evidence{}, item.Evidence...),
 		Confidence:      item.Confidence,
@@ -136,7 +136,7 @@ func citation(e api.Evidence) string {
 	return r.where() + " " + verb
 }
 
-func criteria(c api.Control, item api.SoAItem) string {
+func criteriaFor(c api.Control, item api.SoAItem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(firstOf(c.Description, c.Title)))
 	for i, f := range frameworksOf(item.RequirementCodes) {

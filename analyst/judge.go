@@ -36,24 +36,24 @@ func (s *Session) Judge(ctx context.Context, c api.Control) (Judgement, error) {
 	if err := s.documentFacts(ctx); err != nil {
 		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
 	}
-	texts := Statements(c)
-	all := make([]found, 0, len(texts))
-	for _, text := range texts {
+	w := wantsOf(c)
+	all := make([]found, 0, len(w.statements))
+	for _, text := range w.statements {
 		if err := ctx.Err(); err != nil {
 			return Judgement{}, err
 		}
-		f, err := s.judgeStatement(ctx, newDemand(text, c.Title))
+		f, err := s.judgeStatement(ctx, newDemand(text, w.topic))
 		if err != nil {
 			return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
 		}
 		all = append(all, f)
 	}
-	no, plan, err := s.subject(ctx, c)
+	no, plan, err := s.subject(ctx, c, w)
 	if err != nil {
 		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
 	}
 	applySubject(all, no, plan)
-	return s.conclude(c, all), nil
+	return s.conclude(c, w.from, all), nil
 }
 
 func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {

@@ -47,7 +47,7 @@ func passage(category, text string) Passage {
 }
 
 func control(title string, objectives ...string) api.Control {
-	c := api.Control{Code: "IAC-06", Title: title, DomainCode: "IAC"}
+	c := api.Control{Code: "OWN-01", Title: title, DomainCode: "IAC"}
 	for _, o := range objectives {
 		c.AssessmentObjectives = append(c.AssessmentObjectives, api.AssessmentObjective{Text: o})
 	}
@@ -116,6 +116,49 @@ func TestVerdicts(t *testing.T) {
 			j := judge(t, control(tc.title, tc.statement), policy(tc.text))
 			if got := j.Statements[0]; got.Verdict != tc.want {
 				t.Errorf("%q\nsays of %q: %s (%.2f: %s), want %s", tc.text, tc.statement, got.Verdict, got.Score, got.Reason, tc.want)
+			}
+		})
+	}
+}
+
+// What a control asks for is taken from its objectives, unless these are its description
+// again; then from our criteria, if it is described as frameworks do; else from its own texts.
+func TestWhatAControlAsksFor(t *testing.T) {
+	const abstract = "Mechanisms exist to facilitate the backups of data, and to verify their integrity."
+	question := "Are backups verified?"
+	objectives := func(texts ...string) (out []api.AssessmentObjective) {
+		for _, s := range texts {
+			out = append(out, api.AssessmentObjective{Text: s})
+		}
+		return out
+	}
+	for _, tc := range []struct {
+		name  string
+		c     api.Control
+		from  api.StatementSource
+		first string
+	}{
+		{"objectives", api.Control{Code: "BCD-11", Title: "Data Backups", Description: abstract, AssessmentObjectives: objectives("Backups are made daily.")}, api.FromObjectives, "Backups are made daily."},
+		{"the description again", api.Control{Code: "BCD-11", Title: "Data Backups", Description: abstract, AssessmentObjectives: objectives(
+			"Objective 1: the organization can facilitate the backups of data, and to verify their", "objective 2")}, api.FromCriteria, ""},
+		{"abstract", api.Control{Code: "BCD-11", Title: "Data Backups", Description: abstract}, api.FromCriteria, ""},
+		{"no description", api.Control{Code: "BCD-11", Title: "Data Backups"}, api.FromCriteria, ""},
+		{"a code given anew", api.Control{Code: "BCD-11", Title: "Parking", Description: "Mechanisms exist to park cars in the yard."}, api.FromDescription, "Park cars in the yard."},
+		{"no code of the book", api.Control{Code: "OWN-11", Title: "Data Backups", Description: abstract}, api.FromDescription, "Facilitate the backups of data, and to verify their integrity."},
+		{"plain words", api.Control{Code: "BCD-11", Title: "Data Backups", Description: "The tape is changed every day."}, api.FromDescription, "The tape is changed every day."},
+		{"a question", api.Control{Code: "OWN-11", Title: "Data Backups", Question: &question}, api.FromQuestion, "Are backups verified"},
+		{"a title", api.Control{Code: "OWN-11", Title: "Data Backups"}, api.FromTitle, "Data Backups"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			j := judge(t, tc.c, policy("A backup policy sets scope, frequency and retention of the backups."))
+			if j.StatementsFrom != tc.from {
+				t.Errorf("taken from %s, want %s", j.StatementsFrom, tc.from)
+			}
+			if tc.first != "" && j.Statements[0].Text != tc.first {
+				t.Errorf("it asks for %q, want %q", j.Statements[0].Text, tc.first)
+			}
+			if tc.from == api.FromCriteria && (len(j.Statements) < 3) {
+				t.Errorf("our criteria: %+v", j.Statements)
 			}
 		})
 	}

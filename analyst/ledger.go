@@ -141,7 +141,7 @@ func (l *Ledger) Judge(ctx context.Context, code string) (Judgement, error) {
 	}
 	if same = same && !changed; !same {
 		applySubject(all, l.notes[whole].no, l.notes[whole].plan)
-		d.judgement = l.conclude(b.control, all)
+		d.judgement = l.conclude(b.control, b.wants.from, all)
 	}
 	d.done = true
 	return d.judgement, nil

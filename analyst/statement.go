@@ -3,6 +3,7 @@ package analyst
 import (
 	"strings"
 
+	"github.com/scf-service/service/criteria"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/expression"
 )
@@ -10,42 +11,122 @@ import (
 const maxStatements = 8
 
 var (
-	labelled   = expression.Of(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*[:.)–-]\s*`)
-	openings   = expression.Of(`(?i)^(?:(?:[a-z]+[- ])?(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`)
+	labelled   = expression.Of(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*(?:[:.)–-]\s*|$)`)
+	openings   = expression.Of(`(?i)^(?:(?:[a-z]+[- ]){0,3}(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`)
+	formal     = expression.Of(`(?i)^\s*$|\bmechanisms?\b|\b(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities|measures) exist\b`)
 	enumerated = expression.Of(`\s*\(?(?:\b\d{1,2}|[a-z]|[ivx]{1,4})\)\s+`)
 	trailing   = expression.Of(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
 )
 
-// Statements are the things a control asks for, each to be looked for by itself:
-// its assessment objectives, else the parts of its description, else its question.
-// They are without the phrases that frameworks begin with, and at most eight.
-func Statements(c api.Control) []string {
-	var out []string
+// Statements are the things a control asks for, each to be looked for by itself.
+func Statements(c api.Control) []string { return wantsOf(c).statements }
+
+// wants is what a control asks for.
+type wants struct {
+	topic      string // what it is about, in words that documents use
+	statements []string
+	from       api.StatementSource
+}
+
+// wantsOf takes the control's assessment objectives; where it has none of its own, our criteria
+// for its code; else the parts of its description, its question or its title. Statements are
+// without the phrases that frameworks begin with, and at most eight.
+func wantsOf(c api.Control) wants {
+	w := wants{topic: c.Title}
+	ours, known := oursFor(c)
+	if known {
+		w.topic = ours.Topic
+	}
+	for _, of := range []struct {
+		from  api.StatementSource
+		texts func() []string
+	}{
+		{api.FromObjectives, func() []string { return objectives(c) }},
+		{api.FromCriteria, func() []string { return ours.Sentences }},
+		{api.FromDescription, func() []string { return parts(c.Description) }},
+		{api.FromQuestion, func() []string { return parts(text(c.Question)) }},
+		{api.FromTitle, func() []string { return []string{c.Title} }},
+	} {
+		if w.statements = trimmed(of.texts()); len(w.statements) > 0 {
+			w.from = of.from
+			break
+		}
+	}
+	return w
+}
+
+// questions are what a search is asked for each statement.
+func (w wants) questions() []string {
+	out := make([]string, len(w.statements))
+	for i, s := range w.statements {
+		out[i] = w.topic + ": " + s
+	}
+	return out
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// trimmed are the statements of some texts, each once.
+func trimmed(texts []string) (out []string) {
 	seen := make(map[string]bool)
-	add := func(s string) {
+	for _, s := range texts {
 		s = trimStatement(s)
 		if key := strings.ToLower(s); len(s) > 2 && !seen[key] && len(out) < maxStatements {
 			seen[key] = true
 			out = append(out, s)
 		}
 	}
-	for _, o := range c.AssessmentObjectives {
-		add(o.Text)
+	return out
+}
+
+// objectives are a control's own; none where they only say again what the description says,
+// or a part of it.
+func objectives(c api.Control) []string {
+	whole := strings.ToLower(trimStatement(c.Description))
+	out := make([]string, len(c.AssessmentObjectives))
+	own := whole == ""
+	for i, o := range c.AssessmentObjectives {
+		out[i] = o.Text
+		own = own || !strings.Contains(whole, strings.ToLower(strings.TrimRight(trimStatement(o.Text), ".")))
 	}
-	if len(out) == 0 {
-		for _, part := range parts(c.Description) {
-			add(part)
-		}
-	}
-	if len(out) == 0 && c.Question != nil {
-		for _, part := range parts(*c.Question) {
-			add(part)
-		}
-	}
-	if len(out) == 0 {
-		add(c.Title)
+	if !own {
+		return nil
 	}
 	return out
+}
+
+// oursFor are our criteria for a control that is described in the way of frameworks: those of its
+// code, if its title says something of what they say, its texts something of their topic, or
+// its description two things of them. Codes are given anew in some versions of a catalog, so that
+// the code alone proves nothing; and who describes a control in plain words means these.
+func oursFor(c api.Control) (criteria.Entry, bool) {
+	e, ok := criteria.Of(c.Code)
+	if !ok || !formal.MatchString(c.Description) {
+		return criteria.Entry{}, false
+	}
+	if shared(e.Topic, c.Title+". "+c.Description) > 0 {
+		return e, true
+	}
+	if ours := e.Topic + ". " + strings.Join(e.Sentences, " "); shared(c.Title, ours) > 0 || shared(c.Description, ours) > 1 {
+		return e, true
+	}
+	return criteria.Entry{}, false
+}
+
+// shared is how many concepts of one text that are more than general words stand in another.
+func shared(one, other string) (n int) {
+	terms := termsOf(split(other), stance{})
+	for _, a := range askedOf(one, split(one)) {
+		if _, there := a.in(terms); there && a.weight > weightGeneral {
+			n++
+		}
+	}
+	return n
 }
 
 // parts cuts a description into sentences, and "do X for: (1) a; (2) b" into one

@@ -29,12 +29,12 @@ func listedAhead(p Passage) string {
 
 // subject is what is said of a control as a whole: the best sentence that denies it,
 // and the best that announces it.
-func (s *Session) subject(ctx context.Context, c api.Control) (no, plan *reading, err error) {
-	d := newSubject(c)
-	if err := s.embedDemand(ctx, &d, subjectQuestion(c)); err != nil {
+func (s *Session) subject(ctx context.Context, c api.Control, w wants) (no, plan *reading, err error) {
+	d := newSubject(c, w)
+	if err := s.embedDemand(ctx, &d, w.question(c)); err != nil {
 		return nil, nil, err
 	}
-	candidates, err := s.find(ctx, subjectQuestion(c))
+	candidates, err := s.find(ctx, w.question(c))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,9 +128,9 @@ func (d demand) knows(id uint64) bool {
 }
 
 // newSubject is a control as a whole.
-func newSubject(c api.Control) demand {
-	d := newDemand(c.Title+".", c.Title)
-	for _, text := range append(Statements(c), c.Description) {
+func newSubject(c api.Control, w wants) demand {
+	d := newDemand(w.topic+".", w.topic)
+	for _, text := range append(slices.Clone(w.statements), c.Title, c.Description) {
 		for _, t := range termsOf(split(text), stance{}) {
 			d.known = append(d.known, t.id)
 		}

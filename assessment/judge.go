@@ -51,13 +51,11 @@ func Ask(ctx context.Context, m *evidence.Model, catalog, some []api.Control) (*
 	if err != nil {
 		return nil, err
 	}
-	var texts []string
-	for _, c := range catalog {
-		for _, t := range analyst.Statements(c) {
-			texts = append(texts, c.Title+": "+t)
-		}
+	texts, err := docket.Asks(ctx, catalog, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return nil, err
 	}
-	return &Asked{docket, evidence.NewScale(m, texts)}, ctx.Err()
+	return &Asked{docket, evidence.NewScale(m, texts)}, nil
 }
 
 // Judging judges the controls that were asked for by the evidence of one collection.

@@ -15,9 +15,11 @@ import (
 
 // JudgementOptions say what to measure the rules on.
 type JudgementOptions struct {
-	Set    string   // folder of labelled companies; "": those that come with the program
-	Today  api.Date // the day to judge on; "": the day the labels that come with the program were written for
-	Ablate bool     // take each document away once
+	Set string // folder of labelled companies; "": those that come with the program
+	// Workbook is an SCF workbook whose controls are judged; "": the starter catalog's.
+	Workbook string
+	Today    api.Date // the day to judge on; "": the day the labels that come with the program were written for
+	Ablate   bool     // take each document away once
 	// Progress hears what is being done and how far that is.
 	Progress func(what string, done, total int)
 }
@@ -79,7 +81,8 @@ func (a *app) evalJudgement() *cobra.Command {
 agree with the labels: precision and recall of "evidenced", Cohen's kappa, a
 confusion table, what taking single documents away changes, and how many passages
 that deny, announce or leave blanks are taken for evidence. Without --set it does so
-for the made-up companies that come with the program.
+for the made-up companies that come with the program, without --scf for the
+controls of the starter catalog. Labels of controls that a workbook lacks are left out.
 
 DIR holds labels.csv and a folder evidence, or folders that do:
   labels.csv    control, verdict, missing, documents: codes of the starter catalog;
@@ -99,6 +102,7 @@ DIR holds labels.csv and a folder evidence, or folders that do:
 		},
 	}
 	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labelled documents; default: the made-up companies in the program")
+	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook to take the controls from; default: the starter catalog")
 	cmd.Flags().StringVar(&today, "today", "", "the day to judge on, as 2026-11-20")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also take each document away once")
 	return cmd
@@ -117,7 +121,7 @@ func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
 	r, err := a.EvalJudgement(ctx, o)
 	a.progress.Done("")
 	if err != nil {
-		if o.Set == "" {
+		if o.Set == "" || o.Workbook != "" {
 			return stopped("%w", err)
 		}
 		return stopped("%s: %w", o.Set, err)
@@ -131,7 +135,11 @@ func judgementPage(p *print.Page, o JudgementOptions, r *JudgementReport) {
 		name = filepath.Clean(o.Set)
 	}
 	p.Title("Judgement on %s", name)
-	p.Fields(print.Field{Name: "rules", Value: r.Rules}, print.Field{Name: "judged on", Value: string(r.Today)})
+	controls := "of the starter catalog"
+	if o.Workbook != "" {
+		controls = "of " + filepath.Clean(o.Workbook)
+	}
+	p.Fields(print.Field{Name: "rules", Value: r.Rules}, print.Field{Name: "controls", Value: controls}, print.Field{Name: "judged on", Value: string(r.Today)})
 	columns := []print.Column{{Title: "COMPANY", Keep: true}}
 	for _, t := range []string{"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R", "LOST", "DISTURBED"} {
 		columns = append(columns, print.Column{Title: t, Right: true, Keep: true})

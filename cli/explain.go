@@ -42,7 +42,7 @@ func explainItem(p *print.Page, i *api.SoAItem, method string) {
 		return
 	}
 	p.Blank()
-	p.Text("2. It asks for %s. The documents say of each:", count(len(i.Statements), "statement", "statements"))
+	p.Text("2. It asks for %s%s. The documents say of each:", count(len(i.Statements), "statement", "statements"), sourceWords[i.StatementsFrom])
 	for n, s := range i.Statements {
 		p.Blank()
 		p.Item(0, "%d. %s", n+1, s.Text)
@@ -59,6 +59,14 @@ func explainItem(p *print.Page, i *api.SoAItem, method string) {
 	p.Text("4. So it is %s. %s", plain(i.ImplementationStatus), i.Reason)
 	p.Text("5. The rules (%s) are sure to %.2f of 1%s.", method, i.Confidence, reviewWords(i.NeedsReview))
 	whoChanged(p, &i.Item)
+}
+
+// sourceWords say where statements come from that are not the catalog's objectives.
+var sourceWords = map[api.StatementSource]string{
+	api.FromCriteria:    ", from our own criteria for this code, since the catalog has no objectives for it",
+	api.FromDescription: ", the parts of its description",
+	api.FromQuestion:    ", from its question",
+	api.FromTitle:       ", its title",
 }
 
 func reviewWords(needs bool) string {

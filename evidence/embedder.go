@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/scf-service/service/catalog"
+	"github.com/scf-service/service/criteria"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/store"
@@ -188,7 +189,7 @@ func (e *embedders) trained() *api.EmbedderTraining {
 }
 
 // corpus is a catalog as something to learn from: each control with the ways it
-// is said, and requirement texts with the controls they map to.
+// is said, our own too, and requirement texts with the controls they map to.
 func corpus(src *catalog.Source) embed.Corpus {
 	var out embed.Corpus
 	codes := make([][]string, len(src.Controls))
@@ -207,6 +208,9 @@ func corpus(src *catalog.Source) embed.Corpus {
 		t := []string{c.Title, c.Description, c.Question}
 		for _, o := range c.Objectives {
 			t = append(t, o.Text)
+		}
+		if e, ok := criteria.Of(c.Code); ok && !src.IsStarter { // the starter catalog's are its objectives
+			t = append(append(t, e.Topic), e.Sentences...)
 		}
 		for _, p := range c.Solutions {
 			t = append(t, p.Text)

@@ -28,6 +28,9 @@ import (
 type Options struct {
 	// Folder holds labels.csv and evidence, or folders that do; passages.csv beside them is optional.
 	Folder fs.FS
+	// Catalog is where the controls are taken from; nil: the starter catalog. Labels and passages for
+	// controls that it lacks are left out.
+	Catalog *catalog.Source
 	// Today is the day the documents are judged on.
 	Today api.Date
 	// Ablate takes each document away once and looks what changes: as many runs as there are documents.
@@ -48,14 +51,19 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, err := Sets(o.Folder, r.controls)
+	sets, err := Sets(o.Folder, r.labelled)
 	if err != nil {
 		return nil, err
 	}
-	passages, err := Passages(o.Folder, r.controls)
+	passages, err := Passages(o.Folder, r.labelled)
 	if err != nil {
 		return nil, err
 	}
+	absent := func(control string) bool { _, there := r.controls[control]; return !there }
+	for i := range sets {
+		sets[i].Labels = slices.DeleteFunc(sets[i].Labels, func(l Label) bool { return absent(l.Control) })
+	}
+	passages = slices.DeleteFunc(passages, func(p Passage) bool { return absent(p.Control) })
 	o.Progress("train the embedder", 0, 1)
 	if r.model, err = evidence.Train(ctx, src); err != nil {
 		return nil, err
@@ -84,6 +92,7 @@ type runner struct {
 	Options
 	all      []api.Control
 	controls map[string]api.Control
+	labelled map[string]api.Control // of the starter catalog, for which labels are written
 	model    *embed.Model
 	asked    *assessment.Asked
 }
@@ -93,19 +102,29 @@ func newRunner(o Options) (*runner, *catalog.Source, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	r := &runner{Options: o}
+	if r.all, r.labelled, err = controlsOf(src); err != nil {
+		return nil, nil, err
+	}
+	r.controls = r.labelled
+	if o.Catalog != nil {
+		src = o.Catalog
+		r.all, r.controls, err = controlsOf(src)
+	}
+	return r, src, err
+}
+
+func controlsOf(src *catalog.Source) (all []api.Control, byCode map[string]api.Control, err error) {
 	snap, err := catalog.New(src, catalog.Version{ID: catalogVersion})
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := snap.Controls(catalog.ControlFilter{})
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &runner{Options: o, all: all, controls: map[string]api.Control{}}
+	all, err = snap.Controls(catalog.ControlFilter{})
+	byCode = make(map[string]api.Control, len(all))
 	for _, c := range all {
-		r.controls[c.Code] = c
+		byCode[c.Code] = c
 	}
-	return r, src, nil
+	return all, byCode, err
 }
 
 // measure judges the controls of a set, once with all documents and once without each.
@@ -124,7 +143,7 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	}
 	out := &SetReport{Name: set.Name, Documents: len(library.Documents()), Controls: len(set.Labels)}
 	for i, l := range set.Labels {
-		out.add(r.controls[l.Control], l, whole[i])
+		out.add(r.labelled[l.Control], l, whole[i])
 	}
 	if r.Ablate {
 		for n, d := range library.Documents() {
@@ -189,16 +208,18 @@ func evidenced(v api.Implementation) bool {
 	return v == api.Implemented || v == api.PartiallyImplemented
 }
 
-// lacking are the numbers, from 1, of the control's objectives that nothing bears.
-func lacking(c api.Control, j analyst.Judgement) []int {
-	texts := analyst.Statements(c)
-	var out []int
-	for i := range texts {
-		if i < len(j.Statements) && slices.Contains([]string{"missing", "denied", "planned", "template"}, j.Statements[i].Verdict) {
+// lacking are the numbers, from 1, of the objectives that nothing bears; ok is whether those
+// are what was looked for.
+func lacking(c api.Control, j analyst.Judgement) (out []int, ok bool) {
+	for i, text := range analyst.Statements(c) {
+		if i >= len(j.Statements) || j.Statements[i].Text != text {
+			return nil, false
+		}
+		if slices.Contains([]string{"missing", "denied", "planned", "template"}, j.Statements[i].Verdict) {
 			out = append(out, i+1)
 		}
 	}
-	return out
+	return out, true
 }
 
 func words(v api.Implementation) string { return strings.ReplaceAll(string(v), "_", " ") }

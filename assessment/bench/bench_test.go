@@ -1,12 +1,16 @@
 package bench_test
 
 import (
+	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/scf-service/service/assessment/bench"
+	"github.com/scf-service/service/catalog/workbook"
 	"github.com/scf-service/service/examples/judged"
+	"github.com/scf-service/service/internal/sharedtest"
 )
 
 // floors are a little below what the rules reach (docs/quality.md). They go up, never down.
@@ -109,5 +113,31 @@ func BenchmarkJudgedCompanies(b *testing.B) {
 		b.ReportMetric(r.All.Kappa, "kappa")
 		b.ReportMetric(r.All.Evidenced.Precision, "precision")
 		b.ReportMetric(r.All.Evidenced.Recall, "recall")
+	}
+}
+
+// Controls of a workbook that says each in one abstract sentence are judged by our own criteria.
+func TestWorkbookFloors(t *testing.T) {
+	for name, floor := range map[string]float64{"scf-2026.1.1-like.xlsx": 0.53, "scf-2022.3.xlsx": 0.52} {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(sharedtest.Path(t, "scf", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			src, err := workbook.Read(t.Context(), bytes.NewReader(data), int64(len(data)), workbook.Options{Filename: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := bench.Run(t.Context(), bench.Options{Folder: judged.Folder(), Today: judged.Today, Catalog: src})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range append(r.Sets, r.All) {
+				t.Logf("%-10s %d controls, kappa %.3f; evidenced P %.3f R %.3f; %v", s.Name, s.Controls, s.Kappa, s.Evidenced.Precision, s.Evidenced.Recall, s.Confusion)
+			}
+			if r.All.Kappa < floor {
+				t.Errorf("kappa is %.3f, want %.2f", r.All.Kappa, floor)
+			}
+		})
 	}
 }

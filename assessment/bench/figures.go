@@ -96,7 +96,7 @@ func (a *Ablation) add(l Label, document string, with, without analyst.Judgement
 	}
 }
 
-// add counts one control.
+// add counts one control, with the objectives that the label numbers.
 func (r *SetReport) add(c api.Control, l Label, j analyst.Judgement) {
 	want, got := slices.Index(Verdicts, l.Verdict), slices.Index(Verdicts, j.Implementation)
 	r.Confusion[want][got]++
@@ -104,8 +104,8 @@ func (r *SetReport) add(c api.Control, l Label, j analyst.Judgement) {
 		r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s, labelled %s", l.Control, words(j.Implementation), words(l.Verdict)))
 	}
 	r.Evidenced.count(evidenced(l.Verdict), evidenced(j.Implementation))
-	lacks := lacking(c, j)
-	for n := 1; n <= len(c.AssessmentObjectives); n++ {
+	lacks, ok := lacking(c, j)
+	for n := 1; ok && n <= len(c.AssessmentObjectives); n++ {
 		r.Missing.count(slices.Contains(l.Missing, n), slices.Contains(lacks, n))
 	}
 }

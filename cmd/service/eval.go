@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/scf-service/service/analysis"
 	judging "github.com/scf-service/service/assessment/bench"
 	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/catalog/starter"
+	"github.com/scf-service/service/catalog/workbook"
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/evidence/bench"
 	"github.com/scf-service/service/examples/judged"
@@ -59,6 +62,23 @@ func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 	return out, err
 }
 
+func readWorkbook(ctx context.Context, path string) (*catalog.Source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	src, err := workbook.Read(ctx, f, info.Size(), workbook.Options{Filename: filepath.Base(path)})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return src, nil
+}
+
 // evalJudgement measures the rules of this build; it needs no engine and no data folder.
 func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementReport, error) {
 	options := judging.Options{Folder: judged.Folder(), Today: o.Today, Ablate: o.Ablate, Progress: o.Progress}
@@ -67,6 +87,13 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 	}
 	if o.Today == "" {
 		options.Today = judged.Today
+	}
+	if o.Workbook != "" {
+		src, err := readWorkbook(ctx, o.Workbook)
+		if err != nil {
+			return nil, err
+		}
+		options.Catalog = src
 	}
 	got, err := judging.Run(ctx, options)
 	if err != nil {

@@ -16,6 +16,7 @@ type SoAItem struct {
 	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`
+	StatementsFrom       StatementSource  `json:"statements_from,omitempty" enum:"objectives,criteria,description,question,title" doc:"What the statements are taken from: the catalog's objectives, the product's own criteria for the code, the control's description, question or title. None where nothing was looked for."`
 	MissingElements      []string         `json:"missing_elements"`
 	Owner                *string          `json:"owner"`
 	Note                 *string          `json:"note"`
@@ -23,6 +24,18 @@ type SoAItem struct {
 	Reason               string           `json:"reason" doc:"Why the implementation status is what it is."`
 	NeedsReview          bool             `json:"needs_review"`
 }
+
+// StatementSource is where the statements of a control come from.
+type StatementSource string
+
+// The sources, in the order in which they are taken.
+const (
+	FromObjectives  StatementSource = "objectives"
+	FromCriteria    StatementSource = "criteria"
+	FromDescription StatementSource = "description"
+	FromQuestion    StatementSource = "question"
+	FromTitle       StatementSource = "title"
+)
 
 // SoAInput names a version.
 type SoAInput struct {

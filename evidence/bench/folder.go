@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/scf-service/service/criteria"
 	"github.com/scf-service/service/evidence/embed"
 	"github.com/scf-service/service/evidence/search"
 )
@@ -131,6 +132,9 @@ func Corpus(folder fs.FS, training Training) (embed.Corpus, error) {
 			return err
 		}
 		d := embed.Document{ID: l.ID, Texts: []string{l.Title, l.Description, l.Question}, Codes: codes[l.ID]}
+		if e, ok := criteria.Of(l.ID); ok { // as for an imported workbook
+			d.Texts = append(append(d.Texts, e.Topic), e.Sentences...)
+		}
 		if l.Methods != "" {
 			d.Texts = append(d.Texts, strings.Split(l.Methods, "\n")...)
 		}

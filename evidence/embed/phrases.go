@@ -23,11 +23,11 @@ func (g *gathering) phrases(docs []Document) [][]string {
 		i, there := about[e.Code]
 		switch {
 		case there:
-			for _, way := range e.Ways {
+			for _, way := range e.Sentences {
 				g.own(way, i, 1)
 			}
 		case len(docs) > smallCatalog:
-			concepts = append(concepts, append([]string{e.Topic}, e.Ways...))
+			concepts = append(concepts, append([]string{e.Topic}, e.Sentences...))
 		}
 	}
 	return concepts

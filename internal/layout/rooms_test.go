@@ -47,20 +47,21 @@ report/drawing    →
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api
 check             → analyst catalog/oscal engine/api expression spelling
-analyst           → engine/api expression
+analyst           → criteria engine/api expression
 analysis          → engine/api expression
 model             → engine/api trace
 
-evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar catalog/shelf catalog audit store engine/api trace
-evidence/bench    → evidence/search evidence/embed
+evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar criteria catalog/shelf catalog audit store engine/api trace
+evidence/bench    → evidence/search evidence/embed criteria
 evidence/remote   →
 evidence/search   → evidence/embed
-evidence/embed    →
+evidence/embed    → book
 evidence/chunk    → evidence/parse engine/api
 evidence/parse    → engine/api expression
 evidence/ocr      → expression
 evidence/similar  →
 
+criteria          → catalog/starter book
 catalog/shelf     → catalog/starter catalog/workbook catalog/strm catalog/customfile catalog/oscal catalog/structured catalog audit store engine/api expression
 catalog/oscal     → catalog/structured catalog engine/api expression
 catalog/customfile → catalog/structured catalog engine/api expression
@@ -76,6 +77,7 @@ audit             → store engine/api
 store             → engine/api trace expression
 
 engine/api        →
+book              →
 expression        →
 spelling          →
 trace             →

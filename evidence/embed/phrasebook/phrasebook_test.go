@@ -16,7 +16,7 @@ func TestBookIsWellFormed(t *testing.T) {
 		if len(e.Topic) > 70 || strings.HasSuffix(e.Topic, ".") {
 			t.Errorf("%s: the topic %q is no short name", e.Code, e.Topic)
 		}
-		for _, way := range e.Ways {
+		for _, way := range e.Sentences {
 			if len(strings.Fields(way)) < 2 || len(way) > 300 {
 				t.Errorf("%s: %q is no sentence", e.Code, way)
 			}
@@ -44,16 +44,5 @@ func TestOfNeedsCodeAndTopic(t *testing.T) {
 	// Words that stand in every title prove nothing.
 	if e, ok := Of("NET-10", "Use of the and for"); ok {
 		t.Errorf("stop words found %s", e.Code)
-	}
-}
-
-func TestParseNamesThePlace(t *testing.T) {
-	for text, want := range map[string]string{
-		"# note\n\nAAA-01 | topic": "line 3",
-		"AAA-01 | topic | | x":     "line 1: field 3",
-	} {
-		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
 	}
 }

@@ -1,0 +1,45 @@
+package criteria_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/criteria"
+)
+
+func TestBookIsWellFormed(t *testing.T) {
+	code := regexp.MustCompile(`^[A-Z]{3}-\d\d(\.\d{1,2})?$`)
+	said := make(map[string]string)
+	for _, e := range criteria.Book().Entries {
+		if !code.MatchString(e.Code) {
+			t.Errorf("%q is no code", e.Code)
+		}
+		if len(e.Topic) > 80 || strings.HasSuffix(e.Topic, ".") {
+			t.Errorf("%s: the topic %q is no short name", e.Code, e.Topic)
+		}
+		if n := len(e.Sentences); n < 2 || n > 8 {
+			t.Errorf("%s has %d criteria", e.Code, n)
+		}
+		for _, s := range e.Sentences {
+			if n := len(strings.Fields(s)); n < 3 || n > 24 || !strings.HasSuffix(s, ".") {
+				t.Errorf("%s: %q is no short sentence", e.Code, s)
+			}
+			if of, twice := said[s]; twice {
+				t.Errorf("%q stands at %s and at %s", s, of, e.Code)
+			}
+			said[s] = e.Code
+		}
+	}
+	if n := len(criteria.Book().Entries); n < 1468 {
+		t.Errorf("%d entries; the usual catalog has 1,468 codes", n)
+	}
+}
+
+// The starter catalog's objectives are in the book as they are.
+func TestBookHasTheStarterCatalog(t *testing.T) {
+	e, ok := criteria.Book().Of("IAC-01")
+	if !ok || len(e.Sentences) < 4 || e.Topic != strings.ToLower(e.Topic) {
+		t.Errorf("%+v %v", e, ok)
+	}
+}
