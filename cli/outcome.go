@@ -215,6 +215,9 @@ func (o *outcome) worst(p *print.Page) {
 		if len(f.MissingElements) > 0 {
 			lacks := make([]string, len(f.MissingElements))
 			for i, m := range f.MissingElements {
+				if text, _, noted := strings.Cut(m, " (in part: "); noted {
+					m = text + " (in part)" // `gap show` has what of it
+				}
 				lacks[i] = beginning(m, missingWidth)
 			}
 			p.Indent(3, "missing: %s", joinSome(lacks, missingShown))
