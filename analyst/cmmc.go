@@ -160,7 +160,7 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 		}
 	}
 	e.Eligible = len(e.Blocking) == 0
-	e.Formula = fmt.Sprintf("%d − points of %d requirement(s) that are not met = %d; %d ÷ %d = %.1f %%", e.Of, len(e.NotMet), e.Points, e.Points, e.Of, 100*float64(e.Points)/float64(e.Of))
+	e.Formula = fmt.Sprintf("%d − points of %s not met = %d; %d ÷ %d = %.1f %%", e.Of, counted(len(e.NotMet), "requirement"), e.Points, e.Points, e.Of, 100*float64(e.Points)/float64(e.Of))
 	return e
 }
 

@@ -83,8 +83,8 @@ func Conformity(items []api.SoAItem, weight func(code string) int) ConformityRes
 	default:
 		r.Level = Conforms
 	}
-	r.Formula = fmt.Sprintf("%d satisfactory ÷ %d applicable and assessed = %.2f %%; %d deficient material control(s) (weight 10). 100 %% conforms strictly, 80 %% conforms, 70 %% is a significant deficiency, less or any deficient material control is a material weakness.",
-		good, all, v, len(r.DeficientMaterial))
+	r.Formula = fmt.Sprintf("%d satisfactory ÷ %d applicable and assessed = %.2f %%; %s deficient (weight 10). 100 %% conforms strictly, 80 %% conforms, 70 %% is a significant deficiency, less or any deficient material control is a material weakness.",
+		good, all, v, counted(len(r.DeficientMaterial), "material control"))
 	v = math.Round(v*100) / 100
 	r.Pct = &v
 	return r

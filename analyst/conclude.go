@@ -257,21 +257,22 @@ func (f *found) weigh(s *Session) {
 
 // lacking says in plain words what is missing of a statement.
 func (f *found) lacking() string {
+	ended := strings.TrimRight(f.demand.text, ".")
 	switch f.verdict {
 	case covered:
 		return ""
 	case missing:
 		return f.demand.text
 	case partial:
-		return f.demand.text + " (in part: " + lowerFirst(strings.TrimRight(f.reason, ".")) + ")"
+		return ended + " (in part: " + lowerFirst(strings.TrimRight(f.reason, ".")) + ")"
 	case conflicting:
-		return f.demand.text + " (passages contradict each other)"
+		return ended + " (passages contradict each other)"
 	case plannedOnly:
-		return f.demand.text + " (announced only)"
+		return ended + " (announced only)"
 	case denied:
-		return f.demand.text + " (the evidence says it is not so)"
+		return ended + " (the evidence says it is not so)"
 	}
-	return f.demand.text + " (only in a template)"
+	return ended + " (only in a template)"
 }
 
 func lowerFirst(s string) string {
@@ -279,6 +280,14 @@ func lowerFirst(s string) string {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// counted is so many of a thing.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func count(n, of int) string {
@@ -301,7 +310,7 @@ func tally(n map[string]int, of int) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n[v.verdict], v.words))
 		}
 	}
-	return fmt.Sprintf("of %d statement(s) %s", of, list(parts))
+	return fmt.Sprintf("of %s %s", counted(of, "statement"), list(parts))
 }
 
 var (

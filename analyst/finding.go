@@ -218,7 +218,7 @@ func recommendation(c api.Control, f api.Finding) string {
 			if i > 0 {
 				b.WriteString("; ")
 			}
-			b.WriteString(strings.TrimRight(m, "."))
+			b.WriteString(strings.TrimRight(withoutNote(m), "."))
 		}
 		b.WriteString(".")
 	}

@@ -194,7 +194,7 @@ func (s *Session) decide(f *found, readings []reading) {
 func (f *found) whyMissing() string {
 	switch {
 	case f.foreign > 0:
-		return fmt.Sprintf("No passage says it in English. %d passage(s) close to it by meaning are in another language, which these rules can't read: a person should.", f.foreign)
+		return fmt.Sprintf("No passage says it in English. Close to it by meaning, in another language, which these rules can't read: %s. A person should read them.", counted(f.foreign, "passage"))
 	case f.near > 0:
 		return "Passages touch the matter, but none says it."
 	}

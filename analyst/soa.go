@@ -64,7 +64,7 @@ func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) a
 	item.Confidence = j.Confidence
 	item.Reason = j.Reason
 	if in.Foreign > 0 && j.Implementation == api.NotEvidenced {
-		item.Reason += fmt.Sprintf(" Of %d document(s), %d in another language than English could not be read by these rules: a person should.", in.Documents, in.Foreign)
+		item.Reason += fmt.Sprintf(" Of %s, %d in another language than English could not be read by these rules: a person should.", counted(in.Documents, "document"), in.Foreign)
 		item.Confidence = min(item.Confidence, unreadable)
 	}
 	item.NeedsReview = j.Confidence < reviewBelow || j.Implementation != api.Implemented || c.IsMaterial || j.Exception ||

@@ -114,9 +114,9 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 	case len(yes) > 0 && len(no) > 0:
 		return say("unknown", "Passages disagree; a person should decide.", slices.Concat(first(no), first(yes)))
 	case len(no) > 0:
-		return say("false", fmt.Sprintf("%d passage(s) say that the organization doesn't match “%s”.", len(no), traitPhrase(name)), first(no))
+		return say("false", fmt.Sprintf("By %s, the organization doesn't match “%s”.", counted(len(no), "passage"), traitPhrase(name)), first(no))
 	case len(yes) > 0:
-		return say("true", fmt.Sprintf("%d passage(s) in %d document(s) show that the organization %s.", len(yes), len(documents), traitPhrase(name)), first(yes))
+		return say("true", fmt.Sprintf("By %s in %s, the organization %s.", counted(len(yes), "passage"), counted(len(documents), "document"), traitPhrase(name)), first(yes))
 	}
 	t.Source = "default"
 	return say("unknown", "No passage tells; a person should set it.", nil)

@@ -44,6 +44,7 @@ type Service struct {
 
 	moving   moving
 	memories memories
+	judging  chan struct{}    // has room for as many as may judge at once
 	pages    *store.Memo[any] // of versions' items
 }
 
@@ -53,7 +54,7 @@ const maxPages = 32
 // New makes the service.
 func New(o Options) *Service {
 	return &Service{db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, reports: o.WriteReports,
-		moving: moving{of: map[string]*sync.Mutex{}}, memories: memories{of: map[string]*memory{}},
+		moving: moving{of: map[string]*sync.Mutex{}}, memories: memories{of: map[string]*memory{}}, judging: make(chan struct{}, maxJudging),
 		pages: store.NewMemo[any](o.DB, maxPages, store.SoAVersions, store.SoAItems, store.GapVersions, store.Findings,
 			store.MaturityVersions, store.MaturityScores, store.POAMVersions, store.POAMItems)}
 }
@@ -308,7 +309,7 @@ func set[T any](dst *T, v *T) {
 
 // match refuses a conditional change where the record has moved on.
 func match(m api.Match, revision int) error {
-	if m.IfMatch == "" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
+	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
 		return nil
 	}
 	return api.Invalid("If-Match", "the record is at revision %d, not %s: read it again and decide", revision, m.IfMatch)

@@ -30,6 +30,8 @@ type kind[V, I any] struct {
 	same func(before, now *I) bool
 	// drafted is the lifecycle state in which the deliverable is a draft.
 	drafted api.State
+	// valid refuses an item that no hand may leave behind.
+	valid func(*I) error
 }
 
 var (
@@ -41,21 +43,21 @@ var (
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
-		}, nil, api.StateSoADrafted}
+		}, nil, api.StateSoADrafted, validSoA}
 	gap = kind[api.GapVersion, api.Finding]{api.GateGapAnalysis, store.GapVersions, store.Findings,
 		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.Finding) *api.Item { return &i.Item },
 		func(i *api.Finding) { i.Evidence = bareEvidence(i.Evidence) },
-		func(before, now *api.Finding) bool { return before.Source == now.Source && now.Source != manual }, api.StateGapAnalysisDrafted}
+		func(before, now *api.Finding) bool { return before.Source == now.Source && now.Source != manual }, api.StateGapAnalysisDrafted, validFinding}
 	maturity = kind[api.MaturityVersion, api.MaturityScore]{api.GateMaturity, store.MaturityVersions, store.MaturityScores,
 		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.MaturityScore) *api.Item { return &i.Item },
-		func(i *api.MaturityScore) { i.Evidence = bareEvidence(i.Evidence) }, nil, api.StateMaturityAssessed}
+		func(i *api.MaturityScore) { i.Evidence = bareEvidence(i.Evidence) }, nil, api.StateMaturityAssessed, validScore}
 	poam = kind[api.POAMVersion, api.POAMItem]{api.GatePOAM, store.POAMVersions, store.POAMItems,
 		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.POAMItem) *api.Item { return &i.Item },
 		func(i *api.POAMItem) { i.FindingID = "" },
-		func(before, now *api.POAMItem) bool { return before.Weakness == now.Weakness }, api.StatePOAMDrafted}
+		func(before, now *api.POAMItem) bool { return before.Weakness == now.Weakness }, api.StatePOAMDrafted, validPOAM}
 )
 
 // newest is the version with the highest number; false where there is none.
@@ -335,6 +337,9 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 		if fields, err := change(&tried); err != nil || len(fields) == 0 {
 			out = item
 			return err // wrong, or no change: nothing to reopen
+		}
+		if err := k.valid(&tried); err != nil {
+			return err
 		}
 		switch head := k.version(&v); head.Status {
 		case api.VersionUnderReview:

@@ -195,7 +195,7 @@ func WorstFirst(a, b *api.Finding) int {
 // UpdateFinding changes a finding by a person's hand.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
-	if err := s.checkAhead("due_date", b.DueDate.Value); err != nil {
+	if err := firstError(owner(b.Owner.Value), s.checkAhead("due_date", b.DueDate.Value)); err != nil {
 		return nil, err
 	}
 	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
@@ -237,7 +237,7 @@ func resultOf(st api.Implementation) api.Result {
 // CreateGap adds a gap by hand to the newest version, or begins the first one with it.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
-	if err := s.checkAhead("due_date", b.DueDate); err != nil {
+	if err := firstError(owner(b.Owner), s.checkAhead("due_date", b.DueDate)); err != nil {
 		return nil, err
 	}
 	a, err := s.read(ctx, by, in.AssessmentID)
@@ -269,6 +269,9 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	}
 	if f.Condition == "" {
 		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, strings.ReplaceAll(string(b.Status), "_", " "), by.Actor.Name)
+	}
+	if err := validFinding(&f); err != nil {
+		return nil, err
 	}
 	return s.addFinding(ctx, by, a.ID, f)
 }

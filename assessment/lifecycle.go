@@ -115,6 +115,16 @@ func rework(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, 
 	return move(tx, by, a, to, kind, reason, nil)
 }
 
+// maxWarnings is how many an event lists; thousands of documents can each be worth one.
+const maxWarnings = 50
+
+func few(warnings []string) []string {
+	if len(warnings) <= maxWarnings {
+		return warnings
+	}
+	return append(slices.Clone(warnings[:maxWarnings]), fmt.Sprintf("and %d more like these", len(warnings)-maxWarnings))
+}
+
 func event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, kind, reason string, warnings []string) error {
 	var was *api.State
 	if from != "" {
@@ -122,7 +132,7 @@ func event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, k
 	}
 	return store.LifecycleEvents.Insert(tx, by.OrganizationID, &api.LifecycleEvent{
 		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: was, ToState: to, EventType: kind, Actor: by.Actor,
-		Reason: reason, Warnings: warnings, TraceID: by.TraceID,
+		Reason: reason, Warnings: few(warnings), TraceID: by.TraceID,
 	})
 }
 

@@ -22,12 +22,18 @@ type memory struct {
 	mu      sync.Mutex
 	key     string
 	judging *Judging // nil: nothing is remembered
+	rests   int      // since it was last asked for; of memories.mu
 
 	keeps keeps
 }
 
 const (
 	maxMemories = 2
+	// maxJudging is how many assessments are judged at once, each on all cores: a first draft of
+	// thousands of documents takes hundreds of megabytes while it is made.
+	maxJudging = 2
+	// restsKept is how many rests a memory outlives.
+	restsKept = 60
 	// maxRemembered bounds what one memory holds, in passages; more are read anew each time.
 	maxRemembered = 20_000
 )
@@ -41,6 +47,7 @@ func (m *memories) get(assessment string) *memory {
 		one = &memory{}
 		m.of[assessment] = one
 	}
+	one.rests = 0
 	kept := m.recent[:0]
 	for _, id := range m.recent {
 		if id != assessment {
@@ -58,6 +65,22 @@ func (m *memories) drop(assessment string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.of, assessment)
+}
+
+// Rest is told again and again at the same distance of time. It forgets what no draft asked
+// for since restsKept of these, and tells whether there was any.
+func (s *Service) Rest() (forgot bool) { return s.memories.rest() }
+
+func (m *memories) rest() (forgot bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, one := range m.of {
+		if one.rests++; one.rests > restsKept {
+			delete(m.of, id)
+			forgot = true
+		}
+	}
+	return forgot
 }
 
 // Forget has the next draft of an assessment read all of its evidence anew, and encode all of

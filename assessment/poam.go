@@ -138,6 +138,9 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			return nil, err
 		}
 	}
+	if err := owner(b.Owner.Value); err != nil {
+		return nil, err
+	}
 	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
 		var f fields
 		assign(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)

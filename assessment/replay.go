@@ -30,14 +30,13 @@ type replayer interface {
 type replayed[V, I any] struct {
 	kind[V, I]
 	check func(*store.Tx, string, *V) error
-	valid func(*I) error
 }
 
 var replayers = map[api.Gate]replayer{
-	api.GateSoA:         replayed[api.SoAVersion, api.SoAItem]{soa, submitSoA, validSoA},
-	api.GateGapAnalysis: replayed[api.GapVersion, api.Finding]{gap, nil, validFinding},
-	api.GateMaturity:    replayed[api.MaturityVersion, api.MaturityScore]{maturity, nil, validScore},
-	api.GatePOAM:        replayed[api.POAMVersion, api.POAMItem]{poam, nil, validPOAM},
+	api.GateSoA:         replayed[api.SoAVersion, api.SoAItem]{soa, submitSoA},
+	api.GateGapAnalysis: replayed[api.GapVersion, api.Finding]{gap, nil},
+	api.GateMaturity:    replayed[api.MaturityVersion, api.MaturityScore]{maturity, nil},
+	api.GatePOAM:        replayed[api.POAMVersion, api.POAMItem]{poam, nil},
 }
 
 func replayerOf(gate api.Gate) (replayer, error) {

@@ -93,6 +93,19 @@ func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.Update
 	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, byHand(in.Body))
 }
 
+// againstDocuments is in the reason of a trait that a person set otherwise than the documents say.
+const againstDocuments = "; the documents say "
+
+// saidByDocuments is what the documents say of a trait; "" where they say nothing, or a person
+// agreed with them.
+func saidByDocuments(t api.Trait) string {
+	if t.Source == "evidence" && t.Value != "unknown" {
+		return t.Value
+	}
+	_, said, _ := strings.Cut(t.Reason, againstDocuments)
+	return said
+}
+
 // byHand applies what a person set, and notes which fields.
 func byHand(b api.ScopeBody) func(*api.Scope) error {
 	return func(sc *api.Scope) error {
@@ -130,7 +143,11 @@ func byHand(b api.ScopeBody) func(*api.Scope) error {
 			if v != nil {
 				t.Value = fmt.Sprint(*v)
 			}
-			t.Evidence = sc.Traits[name].Evidence
+			was := sc.Traits[name]
+			t.Evidence = was.Evidence
+			if said := saidByDocuments(was); said != "" && said != t.Value {
+				t.Reason += againstDocuments + said
+			}
 			sc.Traits[name] = t
 			edited("traits."+name, true)
 		}

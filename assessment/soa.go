@@ -98,6 +98,12 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		return d, err
 	}
 	d.method = analyst.Rules
+	select {
+	case s.judging <- struct{}{}:
+		defer func() { <-s.judging }()
+	case <-ctx.Done():
+		return d, ctx.Err()
+	}
 	err = judge(snap, controls, func(j *Judging, documents map[string]api.Document) (err error) {
 		if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
@@ -305,6 +311,9 @@ func mentions(q string, texts ...string) bool {
 // UpdateSoAItem changes an item by a person's hand.
 func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
 	b := in.Body
+	if err := owner(b.Owner.Value); err != nil {
+		return nil, err
+	}
 	return edit(ctx, s, by, soa, in.SoAItemID, in.Match, func(i *api.SoAItem) ([]string, error) {
 		var f fields
 		assign(&f, "applicability", &i.Applicability, b.Applicability)

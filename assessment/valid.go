@@ -2,17 +2,35 @@ package assessment
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
 )
 
-// Items that come from elsewhere were not made by the rules here: what a form could not
-// send is refused.
+// Items that come from elsewhere were not made by the rules here, and what people write has
+// no end by itself: what no line should hold is refused, by whichever way it comes.
 
 const (
 	maxItemText  = 20_000
 	maxItemParts = 1_000
+	maxOwner     = 200
 )
+
+// owner is who a person says a line belongs to: a name or a role.
+func owner(name *string) error {
+	switch {
+	case name == nil || *name == "":
+		return nil
+	case strings.ContainsFunc(*name, api.Steers):
+		return api.Invalid("owner", "an owner is a name or a role in one line, without control characters")
+	case strings.TrimSpace(*name) == "":
+		return api.Invalid("owner", "an owner of blanks is nobody; leave it empty for none")
+	case utf8.RuneCountInString(*name) > maxOwner:
+		return api.Invalid("owner", "an owner is a name or a role of up to %d characters", maxOwner)
+	}
+	return nil
+}
 
 func among[S ~string](field string, v S, allowed ...S) error {
 	if slices.Contains(allowed, v) {

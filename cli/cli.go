@@ -142,6 +142,7 @@ type app struct {
 	config   *viper.Viper // flags, variables and file, once joined
 	out      *print.Output
 	progress *print.Progress
+	slowTold bool // that a server takes few files a minute
 
 	engine     *client.Client
 	disconnect func() error

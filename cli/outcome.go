@@ -75,7 +75,7 @@ func (o *outcome) page(a *app) func(*print.Page) {
 		}
 		p.Title("%s: %s (%d %%)", o.Assessment.Name, plain(o.Assessment.State), o.Assessment.Progress)
 		p.Fields(o.fields()...)
-		o.unread(p)
+		o.unread(a, p)
 		o.unsure(p)
 		o.worst(p)
 		a.notDrafted(p, o.Assessment.State, o.late)
@@ -126,8 +126,11 @@ func (o *outcome) fields() []print.Field {
 		print.Field{Name: "id", Value: o.Assessment.ID})
 }
 
+// maxUnread is how many documents a run lists that were not read.
+const maxUnread = 20
+
 // unread lists the documents that were not read, and why.
-func (o *outcome) unread(p *print.Page) {
+func (o *outcome) unread(a *app, p *print.Page) {
 	var lines []string
 	for _, l := range o.LeftOut {
 		lines = append(lines, l.Name+": "+l.Reason)
@@ -141,8 +144,11 @@ func (o *outcome) unread(p *print.Page) {
 		return
 	}
 	p.Title("Not read")
-	for _, l := range lines {
+	for _, l := range lines[:min(len(lines), maxUnread)] {
 		p.Item(0, "%s", l)
+	}
+	if more := len(lines) - maxUnread; more > 0 {
+		p.Item(0, "and %d more; `%s` lists those that were taken", more, a.command("doc list --status failed"))
 	}
 }
 
@@ -209,6 +215,9 @@ func (o *outcome) worst(p *print.Page) {
 		if len(f.MissingElements) > 0 {
 			lacks := make([]string, len(f.MissingElements))
 			for i, m := range f.MissingElements {
+				if text, _, noted := strings.Cut(m, " (in part: "); noted {
+					m = text + " (in part)" // `gap show` has what of it
+				}
 				lacks[i] = beginning(m, missingWidth)
 			}
 			p.Indent(3, "missing: %s", joinSome(lacks, missingShown))

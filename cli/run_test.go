@@ -280,3 +280,30 @@ func TestReportFiles(t *testing.T) {
 	}
 	w.want(w.run("report", "download", someID), 0, "wrote evil.html")
 }
+
+// Where a server takes few files a minute, it is waited for as long as it says, and whoever
+// adds many is told once how long that takes and what helps.
+func TestManyFilesToAServerThatTakesFew(t *testing.T) {
+	w := newWorld(t)
+	dir := evidenceDir(t)
+	put(t, filepath.Join(dir, "more.md"), "# More")
+	w.fake.assessment("Acme", api.StateDraft)
+	refused := 0
+	w.fake.on["POST /assessments/"+idOf(1)+"/documents"] = func(rw http.ResponseWriter, _ *http.Request) bool {
+		if refused++; refused > 2 {
+			return false
+		}
+		rw.Header().Set("Retry-After", "1")
+		rw.Header().Set(api.RateLimitHeader, "2")
+		write(rw, 0, api.RateLimited(1))
+		return true
+	}
+	got := w.run("doc", "add", dir, "--no-wait")
+	w.want(got, 3, "takes 2 files a minute", "the 5 that are left take about 3 minutes", "--rate-limit documents=", "link.txt: a link")
+	if n := strings.Count(got.errOut, "files a minute"); n != 1 {
+		t.Errorf("it is told %d times:\n%s", n, got.errOut)
+	}
+	if up := strings.Join(w.fake.uploads, " "); up != "copy.md empty.txt more.md record.csv" {
+		t.Errorf("uploaded %s", up)
+	}
+}

@@ -130,7 +130,14 @@ YAML or JSON file with the names of the API (- for stdin); flags win over it.`,
 			if err != nil {
 				return err
 			}
-			return a.out.Print(s, func(p *print.Page) { scopePage(p, s) })
+			return a.out.Print(s, func(p *print.Page) {
+				scopePage(p, s)
+				if one.State.Reached(api.StateSoADrafted) && one.State != api.StateClosed {
+					p.Title("Not in the drafts yet")
+					p.Text("The Statement of Applicability was drafted by the scope before this. To draft it by this one, keeping what people edited:")
+					p.Command(a.command("soa regenerate"))
+				}
+			})
 		},
 	}
 	f := cmd.Flags()

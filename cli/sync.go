@@ -89,7 +89,8 @@ func (m *match) judge(f source, sum string) (verdict, *api.Document) {
 		return isChanged, &m.docs[i]
 	}
 	base, found := filepath.Base(f.Name), -1
-	for i, d := range m.docs {
+	for i := range m.docs {
+		d := &m.docs[i]
 		if d.Path != "" || !strings.EqualFold(d.Filename, base) || m.followed[d.ID] {
 			continue
 		}
@@ -130,7 +131,7 @@ func (a *app) sync(ctx context.Context, assessment string, paths []string, files
 			continue
 		}
 		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
-		if err := a.syncFile(ctx, assessment, m, f, sums[i], category, out); err != nil {
+		if err := a.syncFile(ctx, assessment, m, f, sums[i], category, len(files)-i, out); err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +143,7 @@ func (a *app) sync(ctx context.Context, assessment string, paths []string, files
 	return out, nil
 }
 
-func (a *app) syncFile(ctx context.Context, assessment string, m *match, f source, sum, category string, out *synced) error {
+func (a *app) syncFile(ctx context.Context, assessment string, m *match, f source, sum, category string, left int, out *synced) error {
 	what, d := m.judge(f, sum)
 	if d != nil {
 		m.followed[d.ID] = true
@@ -155,7 +156,7 @@ func (a *app) syncFile(ctx context.Context, assessment string, m *match, f sourc
 	if d != nil {
 		replaces = d.ID
 	}
-	doc, err := a.upload(ctx, assessment, f, category, replaces)
+	doc, err := a.upload(ctx, assessment, f, category, replaces, left)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -42,7 +42,7 @@ func (a *app) add(ctx context.Context, assessment string, files []source, catego
 			out.Present++
 			continue
 		}
-		doc, err := a.upload(ctx, assessment, f, category, "")
+		doc, err := a.upload(ctx, assessment, f, category, "", len(files)-i)
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
@@ -62,7 +62,8 @@ func (a *app) add(ctx context.Context, assessment string, files []source, catego
 // waits are how long to wait where a server asks to slow down; together more than its window.
 var waits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
 
-func (a *app) upload(ctx context.Context, assessment string, f source, category, replaces string) (*api.Document, error) {
+// upload sends a file; left is how many there are with those that come after it.
+func (a *app) upload(ctx context.Context, assessment string, f source, category, replaces string, left int) (*api.Document, error) {
 	for try := 0; ; try++ {
 		r, err := f.open()
 		if err != nil {
@@ -77,11 +78,32 @@ func (a *app) upload(ctx context.Context, assessment string, f source, category,
 		if !api.IsCode(err, api.CodeRateLimit) || try >= len(waits) {
 			return doc, err
 		}
-		a.progress.Update("the server asks to slow down; going on with %s in %d s", filepath.Base(f.Name), int(waits[try].Seconds()))
-		if err := pause(ctx, waits[try]); err != nil {
+		limit := api.AsError(err)
+		a.slow(left, limit.Window())
+		wait := waits[try]
+		if told := limit.RetryAfter(); told > 0 {
+			wait = time.Duration(told) * time.Second
+		}
+		if err := pause(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// slow tells once what it means for the files that are left that the server allows so many
+// requests a minute.
+func (a *app) slow(left, window int) {
+	if a.slowTold || window <= 0 || left <= window {
+		return
+	}
+	a.slowTold = true
+	minutes := (left + window - 1) / window
+	lasts := count(minutes, "minute", "minutes")
+	if minutes >= 120 {
+		lasts = fmt.Sprintf("%d hours", (minutes+59)/60)
+	}
+	a.progress.Say("The server takes %d files a minute of one person or key: the %d that are left take about %s. "+
+		"What is there is kept: interrupt it, and the same command goes on. Who runs the server can allow more:\n  service daemon --rate-limit documents=600", window, left, lasts)
 }
 
 // pause waits, or returns early with the reason why ctx ended.

@@ -203,6 +203,14 @@ func (e *Engine) TrainAhead(ctx context.Context) error {
 	return nil
 }
 
+// Rest lets go of what is in memory to be quick and was not asked for in a long time; it is
+// told again and again, at the same distance of time. All of it can be made again. It tells
+// whether that gave memory back.
+func (e *Engine) Rest() bool {
+	passages, drafts := e.Evidence.Rest(), e.Assessments.Rest()
+	return passages > 0 || drafts
+}
+
 // Close ends the background work and waits for it.
 func (e *Engine) Close() error {
 	if e.stop != nil {

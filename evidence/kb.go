@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/engine/api"
@@ -15,36 +14,6 @@ import (
 	"github.com/scf-service/service/evidence/search"
 	"github.com/scf-service/service/store"
 )
-
-// indexes are the search indexes by assessment, filled from the store when first
-// needed. They can always be rebuilt.
-type indexes struct {
-	mu sync.Mutex
-	of map[string]*assessmentIndex
-}
-
-type assessmentIndex struct {
-	mu    sync.Mutex
-	index *search.Index
-}
-
-func (x *indexes) slot(assessment string) *assessmentIndex {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	a := x.of[assessment]
-	if a == nil {
-		a = &assessmentIndex{}
-		x.of[assessment] = a
-	}
-	return a
-}
-
-func (x *indexes) drop(assessment string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.of, assessment)
-	delete(x.of, outsideIndex(assessment))
-}
 
 // index is the search index of an assessment, loaded where it isn't.
 func (s *Service) index(ctx context.Context, org, assessment string, embedder *embed.Model) (*search.Index, error) {
@@ -89,6 +58,7 @@ func (s *Service) fill(ctx context.Context, org, assessment, place string, o sea
 		return nil, err
 	}
 	a.index = ix
+	s.indexes.filled(a, ix.Len())
 	return ix, nil
 }
 

@@ -16,8 +16,9 @@ const (
 )
 
 // giveBack returns memory to the system when work is done: an import takes hundreds of
-// megabytes for seconds, and the runtime would keep them for minutes.
-func giveBack(ctx context.Context) {
+// megabytes for seconds, and the runtime would keep them for minutes. rest lets go of what
+// nobody has asked for in a quarter of an hour, and tells whether there was any.
+func giveBack(ctx context.Context, rest func() bool) {
 	tick := time.NewTicker(quietFor)
 	defer tick.Stop()
 	debug.FreeOSMemory() // what the start took
@@ -28,8 +29,9 @@ func giveBack(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		rested := rest()
 		now := allocated()
-		if now-before < quiet && now-given > worthIt {
+		if rested || now-before < quiet && now-given > worthIt {
 			debug.FreeOSMemory()
 			given = now
 		}

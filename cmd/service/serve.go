@@ -94,7 +94,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 	log.Info("serving", "listen", process.Listen, "data", dir, "version", process.Version, "pid", process.PID)
 	ready(cli.Serving{Process: process, SignIn: signIn(endpoints, o.PublicURL), HasAccounts: known})
 	notify("READY=1", "STATUS=listening on "+strings.Join(process.Listen, ", "))
-	go giveBack(ctx)
+	go giveBack(ctx, own.engine.Rest)
 	go watch(ctx, func(ctx context.Context) error { _, err := own.engine.HasAccounts(ctx); return err })
 
 	hangups := make(chan os.Signal, 1)

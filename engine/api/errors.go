@@ -56,6 +56,7 @@ type Error struct {
 	TraceID string        `json:"trace_id"`
 	cause   error
 	wait    int
+	window  int
 }
 
 // ErrorEnvelope is the body of every error answer.
@@ -140,6 +141,12 @@ func RateLimited(seconds int) *Error {
 
 // RetryAfter is in how many seconds a RATE_LIMIT_EXCEEDED can be tried again; 0 for others.
 func (e *Error) RetryAfter() int { return e.wait }
+
+// Window is how many requests a minute the server allows where one was too many; 0: not known.
+func (e *Error) Window() int { return e.window }
+
+// Told adds to a RATE_LIMIT_EXCEEDED what the headers of the answer say of it.
+func (e *Error) Told(wait, window int) *Error { e.wait, e.window = wait, window; return e }
 
 // Trouble is an INTERNAL_ERROR that the caller can do something about, and is told of.
 func Trouble(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }

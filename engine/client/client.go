@@ -269,6 +269,10 @@ func errorFrom(resp *http.Response) error {
 		return fmt.Errorf("the server answered %s, which is not this service's way of saying what is wrong: %s",
 			resp.Status, bytes.TrimSpace(b[:min(len(b), 200)]))
 	}
+	if wait, ok := slowDown(resp); ok && env.Error.Code == api.CodeRateLimit {
+		window, _ := strconv.Atoi(resp.Header.Get(api.RateLimitHeader))
+		return env.Error.Told(int(wait.Seconds()), window)
+	}
 	return env.Error
 }
 

@@ -13,15 +13,71 @@ var stopWords = map[string][]string{
 	"es": {"el", "los", "las", "y", "del", "una", "por", "para", "con", "que", "se", "deben", "debe", "es", "son", "su", "sus", "como", "al", "esta"},
 	"pt": {"os", "as", "e", "do", "da", "dos", "das", "uma", "para", "com", "que", "não", "são", "devem", "deve", "ser", "ou", "ao", "pela", "pelo"},
 	"it": {"il", "gli", "della", "di", "che", "per", "con", "sono", "una", "dei", "delle", "nel", "deve", "devono", "ed", "alla", "è", "le", "essere", "da"},
+	"pl": {"w", "nie", "się", "jest", "oraz", "są", "dla", "przez", "od", "lub", "które", "musi", "muszą", "być", "jako", "ich"},
+	"sv": {"och", "att", "som", "är", "inte", "av", "för", "ska", "eller", "från", "på", "till", "ett", "vid", "måste"},
+	"da": {"og", "af", "ikke", "er", "skal", "eller", "på", "til", "fra", "ved", "bliver", "hver"},
+	"fi": {"ja", "ei", "ovat", "että", "tai", "sekä", "mukaan", "kun", "voi", "ole", "myös", "kaikki"},
+	"cs": {"je", "jsou", "nebo", "být", "musí", "podle", "která", "které", "ve", "při", "není"},
+	"tr": {"ve", "bir", "bu", "için", "ile", "olarak", "veya", "olan", "değil", "tarafından", "gibi", "tüm"},
 	"nl": {"het", "een", "van", "en", "niet", "zijn", "voor", "met", "op", "worden", "moet", "moeten", "dat", "aan", "wordt", "bij", "ook", "deze", "of", "de"},
 }
 
-var languages = []string{"en", "de", "fr", "es", "pt", "it", "nl"}
+var languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "sv", "da", "fi", "cs", "tr"}
+
+// scripts are those that tell the language by themselves, well enough to know that it is not
+// English. The first that has a letter in a text written in its group names it.
+var scripts = []struct {
+	language string
+	of       *unicode.RangeTable
+	group    string
+}{
+	{"ja", unicode.Hiragana, "han"}, {"ja", unicode.Katakana, "han"}, {"ko", unicode.Hangul, "han"}, {"zh", unicode.Han, "han"},
+	{"ar", unicode.Arabic, "arabic"}, {"he", unicode.Hebrew, "hebrew"}, {"ru", unicode.Cyrillic, "cyrillic"}, {"el", unicode.Greek, "greek"},
+	{"hi", unicode.Devanagari, "devanagari"}, {"th", unicode.Thai, "thai"},
+}
+
+// languageOfScript tells the language by the letters, where a third of them or more are of one
+// such group; "" where they are not. A few letters, as in a name, tell nothing.
+func languageOfScript(blocks []Block) string {
+	letters, counts, groups := 0, make([]int, len(scripts)), map[string]int{}
+	for _, b := range blocks {
+		for _, r := range b.Text {
+			if !unicode.IsLetter(r) {
+				continue
+			}
+			letters++
+			if r < 0x370 {
+				continue // Latin
+			}
+			for i, s := range scripts {
+				if unicode.Is(s.of, r) {
+					counts[i]++
+					groups[s.group]++
+					break
+				}
+			}
+		}
+		if letters >= 6*languageWords {
+			break
+		}
+	}
+	for i, s := range scripts {
+		// Chinese holds a foreign name in kana now and then; Japanese holds kana throughout.
+		if n := groups[s.group]; n >= 8 && n*3 >= letters && counts[i]*10 >= n {
+			return s.language
+		}
+	}
+	return ""
+}
 
 const languageWords = 4000 // words looked at; more say nothing new
 
-// guessLanguage counts stop words. "und" where too few words, or no language stands out.
+// guessLanguage looks at the script, then counts stop words. "und" where too few words, or no
+// language stands out.
 func guessLanguage(blocks []Block) string {
+	if of := languageOfScript(blocks); of != "" {
+		return of
+	}
 	which := map[string][]int{}
 	for i, lang := range languages {
 		for _, w := range stopWords[lang] {
