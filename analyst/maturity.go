@@ -45,14 +45,6 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 		setCriteria(&m, c)
 		return m
 	}
-	var figures, better bool
-	for _, e := range item.Evidence {
-		if e.Stance != "supports" && e.Stance != "limits" {
-			continue
-		}
-		figures = figures || measured(e.Quote) && overseen.MatchString(e.Quote)
-		better = better || improvement.MatchString(e.Quote)
-	}
 	switch item.ImplementationStatus {
 	case api.NotEvidenced:
 		m.Assessed = false
@@ -70,7 +62,7 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 			m.Rationale = fmt.Sprintf("Level 2: %.0f %% of what is asked for is said; for level 3 it must hold everywhere. %s", item.CoverageRatio*100, item.Reason)
 		}
 	case api.Implemented:
-		m.Level, m.Rationale = established(item, figures, better)
+		m.Level, m.Rationale = established(item)
 	}
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
@@ -87,10 +79,19 @@ func measured(quote string) bool {
 	return measures.MatchString(quote) || strings.Contains(quote, "%") && percent.MatchString(quote)
 }
 
-func established(item api.SoAItem, figures, better bool) (int, string) {
-	switch {
-	case item.EvidenceCoverage != api.CoverageStrong:
+func established(item api.SoAItem) (int, string) {
+	if item.EvidenceCoverage != api.CoverageStrong {
 		return 2, fmt.Sprintf("Level 2: it counts as implemented, but the evidence is %s; for level 3 it must be shown for all of it.", item.EvidenceCoverage)
+	}
+	var figures, better bool
+	for _, e := range item.Evidence {
+		if e.Stance != "supports" && e.Stance != "limits" {
+			continue
+		}
+		figures = figures || measured(e.Quote) && overseen.MatchString(e.Quote)
+		better = better || improvement.MatchString(e.Quote)
+	}
+	switch {
 	case figures && better:
 		return 5, "Level 5: it is documented and followed, measured with management looking at the figures, and improved from what is learned."
 	case figures:

@@ -26,8 +26,9 @@ type keptVersion struct {
 }
 
 const (
-	// maxKept bounds the versions of one assessment that are kept, in bytes.
-	maxKept = 64 << 20
+	// maxKept bounds the versions of one assessment that are kept, in bytes: those of 1,468
+	// controls over 200 documents are some 70 MB, of which 55 are not held elsewhere.
+	maxKept = 96 << 20
 	// maxKeptOfGate: the newest, and the approved one that the next deliverable builds on.
 	maxKeptOfGate = 2
 )
