@@ -51,7 +51,7 @@ const (
 const (
 	offTopic   = 0.6 // what a statement is worth that is said by passages about something else
 	aboutTopic = 0.34
-	aboutCover = 0.66
+	aboutCover = 0.68
 	someFrom   = 0.3 // below this, with less than two statements nearly said, a hit is no evidence of the control
 )
 

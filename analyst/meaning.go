@@ -9,7 +9,7 @@ import (
 // What closeness is worth: so many deviations above unrelated texts is nothing
 // yet, so many is the same thing said.
 const (
-	closeFrom = 2.0
+	closeFrom = 1.7
 	closeFull = 5.5
 )
 

@@ -8,6 +8,7 @@ type stance struct {
 	denied      uint64 // clauses that say something is not so
 	prohibited  uint64 // clauses that forbid something
 	conditional uint64 // clauses that only suppose it
+	unreal      uint64 // clauses that say what would have been
 	pronoun     bool   // begins with "this", "they" …
 	backward    bool   // a denied or planned clause speaks of what went before ("it is not enforced")
 	plan        string // the words that put it in the future
@@ -106,11 +107,27 @@ func at(words []word, i int) string {
 	return words[i].text
 }
 
+// unreal: "would have prevented it", "could not have been" begin here; "would have to" doesn't.
+func unreal(words []word, i int) bool {
+	switch words[i].text {
+	case "would", "could", "might", "wouldn't", "couldn't":
+	default:
+		return false
+	}
+	if at(words, i+1) == "not" || at(words, i+1) == "also" {
+		i++
+	}
+	return at(words, i+1) == "have" && at(words, i+2) != "to"
+}
+
 func readNegation(s *stance, words []word) {
 	for i, w := range words {
 		bit := uint64(1) << w.clause
 		if supposes(words, i) && (i == 0 || words[i-1].clause != w.clause) {
 			s.conditional |= bit
+		}
+		if unreal(words, i) {
+			s.unreal |= bit
 		}
 		next, prev := at(words, i+1), at(words, i-1)
 		switch {

@@ -147,8 +147,8 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
-	if cur.question {
-		return r, false
+	if cur.question || m.main != 0 && m.main&^cur.unreal == 0 {
+		return r, false // it says nothing of what is
 	}
 	say := func(verdict, reason string) (reading, bool) {
 		r.verdict, r.reason = verdict, reason

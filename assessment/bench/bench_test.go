@@ -14,7 +14,7 @@ import (
 )
 
 // floors are a little below what the rules reach (docs/quality.md). They go up, never down.
-var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.52, precision: 0.97, recall: 0.75, heldOut: 0.45, detected: 0.75}
+var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.55, precision: 0.97, recall: 0.77, heldOut: 0.48, detected: 0.75}
 
 const (
 	mostDisturbed = 0.02 // controls that change though their documents are all there
@@ -118,7 +118,7 @@ func BenchmarkJudgedCompanies(b *testing.B) {
 
 // Controls of a workbook that says each in one abstract sentence are judged by our own criteria.
 func TestWorkbookFloors(t *testing.T) {
-	for name, floor := range map[string]float64{"scf-2026.1.1-like.xlsx": 0.53, "scf-2022.3.xlsx": 0.52} {
+	for name, floor := range map[string]float64{"scf-2026.1.1-like.xlsx": 0.56, "scf-2022.3.xlsx": 0.53} {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(sharedtest.Path(t, "scf", name))
 			if err != nil {
