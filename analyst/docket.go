@@ -37,7 +37,7 @@ func NewDocket(ctx context.Context, controls []api.Control, meaning *Meaning, wo
 	d := &Docket{meaning: meaning, briefs: make(map[string]*brief, len(controls))}
 	all := make([]*brief, len(controls))
 	s := &Session{options: Options{Meaning: meaning}}
-	err := each(ctx, len(controls), workers, func(ctx context.Context, i int) error {
+	err := Each(ctx, len(controls), workers, func(ctx context.Context, i int) error {
 		c := controls[i]
 		w := wantsOf(c)
 		b := &brief{control: c, wants: w}
@@ -70,7 +70,7 @@ func NewDocket(ctx context.Context, controls []api.Control, meaning *Meaning, wo
 // Asks are the statements of controls, each with what its control is about.
 func (d *Docket) Asks(ctx context.Context, controls []api.Control, workers int) ([]string, error) {
 	of := make([][]string, len(controls))
-	err := each(ctx, len(controls), workers, func(_ context.Context, i int) error {
+	err := Each(ctx, len(controls), workers, func(_ context.Context, i int) error {
 		if b := d.briefs[controls[i].Code]; b != nil && b.control.ID == controls[i].ID {
 			of[i] = b.wants.questions()
 		} else {

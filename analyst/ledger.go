@@ -90,7 +90,7 @@ func (l *Ledger) Begin(ctx context.Context, workers int) error {
 		}
 	}
 	facts := make([]docFacts, len(fresh))
-	err := each(ctx, len(fresh), workers, func(_ context.Context, i int) error {
+	err := Each(ctx, len(fresh), workers, func(_ context.Context, i int) error {
 		for _, n := range l.source.PassagesOf(fresh[i]) {
 			facts[i].read(l.source.Passage(n).Text)
 		}
@@ -256,7 +256,7 @@ func (l *Ledger) Rest() {
 // JudgeAll judges controls of the docket, several at once, in their order.
 func (l *Ledger) JudgeAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
 	out := make([]Judgement, len(controls))
-	return out, each(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
+	return out, Each(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
 		out[i], err = l.Judge(ctx, controls[i].Code)
 		return err
 	})

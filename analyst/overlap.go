@@ -131,17 +131,22 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 func (d demand) heldBy(window []*sentence, weight float64) bool {
 	own := 0.0
 	for _, a := range d.terms {
-		best := 0.0
-		for _, s := range window {
-			if t, ok := a.in(s.terms); ok {
-				best = max(best, t.credit)
-			}
-		}
-		if own += a.weight * best; own >= weight {
+		if own += a.weight * a.heldBy(window); own >= weight {
 			return true
 		}
 	}
 	return false
+}
+
+// heldBy is what the best word for it in a window is worth; 0 where there is none.
+func (a asked) heldBy(window []*sentence) float64 {
+	best := 0.0
+	for _, s := range window {
+		if t, ok := a.in(s.terms); ok {
+			best = max(best, t.credit)
+		}
+	}
+	return best
 }
 
 // chosen tells of each "or" which sides a window says, before it and after it. What a
@@ -264,12 +269,7 @@ func (d demand) topicBy(window []*sentence, strict, deeds bool) float64 {
 			continue
 		}
 		total += a.weight
-		best := 0.0
-		for _, s := range window {
-			if t, ok := a.in(s.terms); ok {
-				best = max(best, t.credit)
-			}
-		}
+		best := a.heldBy(window)
 		if best > 0 && !strict {
 			best = 1
 		}

@@ -130,14 +130,14 @@ func (s *Session) analysed(p Passage) *prepared {
 // first error.
 func (s *Session) JudgeAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
 	out := make([]Judgement, len(controls))
-	return out, each(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
+	return out, Each(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
 		out[i], err = s.Judge(ctx, controls[i])
 		return err
 	})
 }
 
-// each does n pieces of work, several at once; the first error ends it.
-func each(ctx context.Context, n, workers int, work func(ctx context.Context, i int) error) error {
+// Each does n pieces of work, several at once; the first error ends it.
+func Each(ctx context.Context, n, workers int, work func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64

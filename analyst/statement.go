@@ -44,7 +44,12 @@ func wantsOf(c api.Control) wants {
 		{api.FromObjectives, func() []string { return objectives(c) }},
 		{api.FromCriteria, func() []string { return ours.Sentences }},
 		{api.FromDescription, func() []string { return parts(c.Description) }},
-		{api.FromQuestion, func() []string { return parts(text(c.Question)) }},
+		{api.FromQuestion, func() []string {
+			if c.Question == nil {
+				return nil
+			}
+			return parts(*c.Question)
+		}},
 		{api.FromTitle, func() []string { return []string{c.Title} }},
 	} {
 		if w.statements = trimmed(of.texts()); len(w.statements) > 0 {
@@ -62,13 +67,6 @@ func (w wants) questions() []string {
 		out[i] = w.topic + ": " + s
 	}
 	return out
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // trimmed are the statements of some texts, each once.
@@ -112,7 +110,7 @@ func oursFor(c api.Control) (criteria.Entry, bool) {
 	if shared(e.Topic, c.Title+". "+c.Description) > 0 {
 		return e, true
 	}
-	if ours := e.Topic + ". " + strings.Join(e.Sentences, " "); shared(c.Title, ours) > 0 || shared(c.Description, ours) > 1 {
+	if ours := strings.Join(e.Texts(), ". "); shared(c.Title, ours) > 0 || shared(c.Description, ours) > 1 {
 		return e, true
 	}
 	return criteria.Entry{}, false

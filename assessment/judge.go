@@ -6,8 +6,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/scf-service/service/analyst"
 	"github.com/scf-service/service/catalog"
@@ -147,24 +145,5 @@ func ofEach[A, B any](ctx context.Context, all []A, draft func(*A) (B, bool, err
 
 // each runs work for every number below many on all cores, in no order; the first error ends it.
 func each(ctx context.Context, many int, work func(ctx context.Context, n int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), many) {
-		wg.Go(func() {
-			for {
-				n := int(next.Add(1)) - 1
-				if n >= many || ctx.Err() != nil {
-					return
-				}
-				if err := work(ctx, n); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return analyst.Each(ctx, many, runtime.GOMAXPROCS(0), work)
 }

@@ -15,6 +15,9 @@ type Entry struct {
 	Sentences []string
 }
 
+// Texts are the topic and the sentences.
+func (e Entry) Texts() []string { return append([]string{e.Topic}, e.Sentences...) }
+
 // Book is all entries, in the order of their files' names, then of their lines.
 type Book struct {
 	Entries []Entry

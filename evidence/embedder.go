@@ -210,7 +210,7 @@ func corpus(src *catalog.Source) embed.Corpus {
 			t = append(t, o.Text)
 		}
 		if e, ok := criteria.Of(c.Code); ok && !src.IsStarter { // the starter catalog's are its objectives
-			t = append(append(t, e.Topic), e.Sentences...)
+			t = append(t, e.Texts()...)
 		}
 		for _, p := range c.Solutions {
 			t = append(t, p.Text)

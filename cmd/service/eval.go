@@ -63,16 +63,12 @@ func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 }
 
 func readWorkbook(ctx context.Context, path string) (*catalog.Source, error) {
-	f, err := os.Open(path)
+	f, size, err := opened(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	src, err := workbook.Read(ctx, f, info.Size(), workbook.Options{Filename: filepath.Base(path)})
+	src, err := workbook.Read(ctx, f, size, workbook.Options{Filename: filepath.Base(path)})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -12,18 +13,27 @@ import (
 	"github.com/scf-service/service/engine/api"
 )
 
+// opened is a file to read, and how long it is.
+func opened(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
 // verifyArchive checks an archive; it needs no engine and no data folder.
 func verifyArchive(path string) (*cli.Verification, error) {
-	f, err := os.Open(path)
+	f, size, err := opened(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	got, err := archive.Verify(f, info.Size())
+	got, err := archive.Verify(f, size)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func Corpus(folder fs.FS, training Training) (embed.Corpus, error) {
 		}
 		d := embed.Document{ID: l.ID, Texts: []string{l.Title, l.Description, l.Question}, Codes: codes[l.ID]}
 		if e, ok := criteria.Of(l.ID); ok { // as for an imported workbook
-			d.Texts = append(append(d.Texts, e.Topic), e.Sentences...)
+			d.Texts = append(d.Texts, e.Texts()...)
 		}
 		if l.Methods != "" {
 			d.Texts = append(d.Texts, strings.Split(l.Methods, "\n")...)

@@ -27,7 +27,7 @@ func (g *gathering) phrases(docs []Document) [][]string {
 				g.own(way, i, 1)
 			}
 		case len(docs) > smallCatalog:
-			concepts = append(concepts, append([]string{e.Topic}, e.Sentences...))
+			concepts = append(concepts, e.Texts())
 		}
 	}
 	return concepts
