@@ -53,6 +53,10 @@ var (
 	stepWords  = expression.Of(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)
 )
 
+// licenceFile are names of the terms under which a collection is published: they say nothing of
+// what its owner does.
+var licenceFile = expression.Of(`(?i)(?:^|[/\\])(?:licen[sc]e|copying|notice)(?:\.(?:txt|md|rst|html?))?$`)
+
 // fileWords is a file name as words.
 func fileWords(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ").Replace(name)

@@ -41,8 +41,7 @@ func NewDocket(ctx context.Context, controls []api.Control, meaning *Meaning, wo
 		c := controls[i]
 		w := wantsOf(c)
 		b := &brief{control: c, wants: w}
-		for _, text := range w.statements {
-			one := newDemand(text, w.topic)
+		for _, one := range w.demands(c) {
 			if err := s.embedDemand(ctx, &one, one.question()); err != nil {
 				return fmt.Errorf("judging %s: %w", c.Code, err)
 			}

@@ -38,11 +38,11 @@ func (s *Session) Judge(ctx context.Context, c api.Control) (Judgement, error) {
 	}
 	w := wantsOf(c)
 	all := make([]found, 0, len(w.statements))
-	for _, text := range w.statements {
+	for _, d := range w.demands(c) {
 		if err := ctx.Err(); err != nil {
 			return Judgement{}, err
 		}
-		f, err := s.judgeStatement(ctx, newDemand(text, w.topic))
+		f, err := s.judgeStatement(ctx, d)
 		if err != nil {
 			return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
 		}

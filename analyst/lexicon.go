@@ -47,11 +47,10 @@ var lex = sync.OnceValue(func() *lexicon {
 		weight:  make(map[string]float64),
 		action:  make(map[string]bool),
 	}
-	env := snowballstem.NewEnv("")
 	key := func(s string) string { // one concept's name: the stems of its words
 		var stems []string
 		for _, w := range split(s) {
-			stems = append(stems, stem(env, w.text))
+			stems = append(stems, w.stem)
 		}
 		return strings.Join(stems, " ")
 	}

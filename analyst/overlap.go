@@ -14,6 +14,7 @@ type match struct {
 	distinct float64 // weight of the matched concepts that aren't general
 	topic    float64 // 0 to 1: share of the control's title, in sentence, headings or passage
 	missed   []string
+	core     []string // of them, things that the control is about
 	unsaid   []string // actions asked for that are not said
 	headless bool     // the first thing the demand speaks of is not there
 	outright bool     // a sentence that denies, and speaks of nothing but the control's subject
@@ -106,6 +107,9 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 		}
 		if a.weight > weightGeneral {
 			m.missed = append(m.missed, a.name)
+			if a.topical {
+				m.core = append(m.core, a.name)
+			}
 			if a.action {
 				m.unsaid = append(m.unsaid, a.name)
 			}

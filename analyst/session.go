@@ -43,9 +43,11 @@ type passageKey struct{ text, title, file, category, headings string }
 type prepared struct {
 	*analysis
 	context  []uint64 // sorted concepts of title and headings
+	concepts []uint64 // these and those of the sentences
 	around   surroundings
 	category string
 	listed   string      // the name of the list of plans that it stands in
+	licence  bool        // of the terms under which the documents are published
 	vectors  [][]float32 // two for each sentence; none without an embedder
 	// embedding is held while a Ledger gives it vectors.
 	embedding sync.Mutex
@@ -122,6 +124,8 @@ func (s *Session) analysed(p Passage) *prepared {
 	}
 	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
 	c.around = surroundings{c.context, c.named()}
+	c.name()
+	c.licence = licenceFile.MatchString(p.Filename)
 	return c
 }
 

@@ -9,6 +9,8 @@ type stance struct {
 	prohibited  uint64 // clauses that forbid something
 	conditional uint64 // clauses that only suppose it
 	unreal      uint64 // clauses that say what would have been
+	exempt      uint64 // clauses that tell what a rule or document does not reach
+	instead     uint64 // clauses behind a "but"
 	pronoun     bool   // begins with "this", "they" …
 	backward    bool   // a denied or planned clause speaks of what went before ("it is not enforced")
 	plan        string // the words that put it in the future
@@ -129,8 +131,14 @@ func readNegation(s *stance, words []word) {
 		if unreal(words, i) {
 			s.unreal |= bit
 		}
+		if w.text == "but" || w.text == "instead" || w.text == "however" || (i > 0 && s.instead&(bit>>1) != 0 && words[i-1].clause != w.clause && !contrasts[w.text]) {
+			s.instead |= bit
+		}
 		next, prev := at(words, i+1), at(words, i-1)
 		switch {
+		case exempts(words, i):
+			s.exempt |= bit
+			s.limit = "not apply"
 		case strings.HasSuffix(w.text, "n't") && w.text != "can't":
 			if strings.HasPrefix(w.text, "must") || strings.HasPrefix(w.text, "should") || w.text == "won't" {
 				s.prohibited |= bit
@@ -265,6 +273,20 @@ func readNegation(s *stance, words []word) {
 			s.prohibited |= 1 << c
 		}
 	}
+}
+
+// exempts: the negation at i tells what a rule does not reach: "it does not apply to …".
+// "We do not apply patches" denies.
+func exempts(words []word, i int) bool {
+	w := words[i].text
+	if w != "not" && w != "doesn't" && w != "don't" || at(words, i+1) != "apply" {
+		return false
+	}
+	switch at(words, i+2) {
+	case "to", "for", "in", "where", "when", "if", "outside", "":
+		return true
+	}
+	return false
 }
 
 // onlyAfter makes a rule of a denial that ends with what it waits for: "nobody gets an

@@ -1,6 +1,7 @@
 package analyst
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/criteria"
@@ -23,6 +24,7 @@ func Statements(c api.Control) []string { return wantsOf(c).statements }
 
 // wants is what a control asks for.
 type wants struct {
+	ours       bool   // our criteria are for it
 	topic      string // what it is about, in words that documents use
 	statements []string
 	from       api.StatementSource
@@ -35,7 +37,7 @@ func wantsOf(c api.Control) wants {
 	w := wants{topic: c.Title}
 	ours, known := oursFor(c)
 	if known {
-		w.topic = ours.Topic
+		w.topic, w.ours = ours.Topic, true
 	}
 	for _, of := range []struct {
 		from  api.StatementSource
@@ -181,18 +183,21 @@ type demand struct {
 	// excused: it asks what is done about exceptions from a rule.
 	excused bool
 	only    bool // the statement itself is about exceptions or limits
+	// What its evidence has to name: that of its control, and that of the statement beyond.
+	names, says []anchor
 }
 
 // asked is a concept that a statement asks for.
 type asked struct {
-	id     uint64
-	weight float64
-	action bool
-	name   string   // as the statement writes it
-	from   int      // its first word in the statement
-	or     int      // the "or" it stands beside, counted from 1; 0 where none
-	after  bool     // behind that "or"
-	parts  []uint64 // of a phrase: its words, which may stand apart ("rights of access")
+	id      uint64
+	weight  float64
+	action  bool
+	name    string   // as the statement writes it
+	from    int      // its first word in the statement
+	or      int      // the "or" it stands beside, counted from 1; 0 where none
+	after   bool     // behind that "or"
+	topical bool     // a thing that the control is about
+	parts   []uint64 // of a phrase: its words, which may stand apart ("rights of access")
 }
 
 // maxDemandWeight: a long statement says several things at once; a sentence that
@@ -215,6 +220,10 @@ func newDemand(text, title string) demand {
 		}
 	}
 	d.topic = askedOf(title, split(title))
+	for i := range d.terms {
+		t := &d.terms[i]
+		t.topical = !t.action && slices.ContainsFunc(d.topic, func(of asked) bool { return of.id == t.id })
+	}
 	d.times, d.years = quantities(text, words)
 	for _, w := range words {
 		switch w.text {
@@ -225,6 +234,11 @@ func newDemand(text, title string) demand {
 		}
 	}
 	return d
+}
+
+// allStop: nothing but words without a topic, such as "their own".
+func allStop(words []word) bool {
+	return !slices.ContainsFunc(words, func(w word) bool { return !stopWords[w.text] || w.stem == "IT" })
 }
 
 var recurring = wordSet("annual quarter month week daili") // the concepts of annual, quarterly, …
@@ -252,7 +266,7 @@ func askedOf(text string, words []word) []asked {
 	}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		if concept, n := l.at(words, i); n > 0 {
+		if concept, n := l.at(words, i); n > 0 && !allStop(words[i:i+n]) {
 			if recurring[concept] {
 				i += n - 1
 				continue // compared as a quantity

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // The verdicts on a statement.
@@ -58,11 +59,14 @@ type reading struct {
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
 func (s *Session) readPassage(d demand, h hit) []reading {
 	c := h.candidate
+	if c.licence {
+		return nil
+	}
 	best := make(map[string]reading)
 	topic := -1.0
 	for i := range c.sentences {
 		cur := &c.sentences[i]
-		if cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && !inList(c, i) && !c.listsAhead(cur) {
+		if c.saysNothing(i) {
 			continue
 		}
 		window := []*sentence{cur}
@@ -110,6 +114,19 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 	return out
 }
 
+// ofDocument are lines that tell of the document they stand in, not of what it is about.
+var ofDocument = expression.Guard(`(?i)^\W*(?:document )?(?:status|version):\s*\S+\W*$`)
+
+// saysNothing: a fragment that no list, answer or blank makes a whole, or what a document
+// says of itself.
+func (c *candidate) saysNothing(i int) bool {
+	cur := &c.sentences[i]
+	if cur.end-cur.start < 60 && ofDocument.MatchString(c.text[cur.start:cur.end]) {
+		return true
+	}
+	return cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && !inList(c, i) && !c.listsAhead(cur)
+}
+
 // beside are the sentences that give the one at i its subject: its heading in the
 // passage and its neighbours. Rows stand alone.
 func (c *candidate) beside(i int) []*sentence {
@@ -147,7 +164,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
-	if cur.question || m.main != 0 && m.main&^cur.unreal == 0 {
+	if cur.question || m.main != 0 && m.main&^(cur.unreal|cur.exempt) == 0 {
 		return r, false // it says nothing of what is
 	}
 	say := func(verdict, reason string) (reading, bool) {
@@ -155,6 +172,12 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, true
 	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
+		if d.saidInstead(cur, m) {
+			if r.cover < saysPart || !relevant || m.own < minOwn {
+				return r, false
+			}
+			return say(partial, "It is denied, but something near is said to be done instead.")
+		}
 		if m.outright && m.own >= minOwn {
 			r.cover = max(r.cover, deniesIt)
 			return say(denied, "The evidence says that it is not done at all"+word+".")
@@ -164,19 +187,28 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		}
 		return r, false // what is denied supports nothing
 	}
+	if d.lackedBy(c.text[cur.start:cur.end]) {
+		return r, false
+	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
 		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.plans(&r) {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
 	}
+	plan := firstOf(cur.planOf(c, i), s.ahead(c, cur))
+	off := c.unnamed(d.names) != nil
+	if off && (plan == "" || r.cover < saysPlan) {
+		return r, false // near it, and about something else
+	}
 	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
-	if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && !d.mentions("plan") {
+	if plan != "" && !d.mentions("plan") {
 		if !d.plans(&r) {
 			return r, false
 		}
+		r.named = r.named && !off
 		return say(plannedOnly, planReason(plan))
 	}
 	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
@@ -191,9 +223,16 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if d.excused && !excuses(cur, c.leadOf(cur)) {
 		return r, false // the rule says nothing of exceptions from it
 	}
+	lacks := c.unnamed(d.says)
 	if why := s.unsaid(d, cur, m, r.cover); why != "" {
-		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == ""
+		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && lacks == nil
 		return say(partial, why)
+	}
+	if lacks != nil {
+		return say(partial, "It speaks of the matter, but of none of: "+lacks.String()+".")
+	}
+	if len(m.core) > 0 {
+		return say(partial, "It speaks of the matter, but not of: "+list(m.core)+".")
 	}
 	if why := s.weakened(d, c, cur, m); why != "" {
 		return say(partial, why)
@@ -340,6 +379,43 @@ func (a *analysis) leadOf(s *sentence) *sentence {
 		return &a.sentences[s.lead]
 	}
 	return s
+}
+
+var lacks = expression.Guard(`(?i)\bwithout (?:(?:any|an?|the|prior|proper) )*([a-z]+)`)
+
+// lackedBy tells whether a sentence says that something is done without what d asks for.
+func (d demand) lackedBy(text string) bool {
+	if d.negative() {
+		return false
+	}
+	for _, m := range lacks.FindAllStringSubmatch(text, -1) {
+		id := conceptID(strings.ToLower(m[1]))
+		if slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id || slices.Contains(a.parts, id) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// saidInstead: behind what a sentence denies, a "but" tells of another thing of the matter
+// that is done ("no criminal checks, but references are checked").
+func (d demand) saidInstead(cur *sentence, m match) bool {
+	if m.outright || cur.instead&^(cur.denied|cur.prohibited|cur.conditional) == 0 {
+		return false
+	}
+	for _, of := range [2][]asked{d.terms, d.topic} {
+		for _, a := range of {
+			if a.action || a.weight < weightCommon {
+				continue
+			}
+			for _, t := range cur.terms {
+				if (t.id == a.id || slices.Contains(a.parts, t.id)) && cur.instead&(1<<t.clause) != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // takesUp tells whether a sentence goes on with the one before: it begins with a

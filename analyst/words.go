@@ -38,7 +38,11 @@ func split(text string) []word {
 			i += size
 		}
 		w := strings.ToLower(strings.ReplaceAll(text[start:i], "’", "'"))
-		out = append(out, word{text: w, stem: stem(env, w), start: start, end: i})
+		one := word{text: w, stem: stem(env, w), start: start, end: i}
+		if text[start:i] == "IT" {
+			one.stem = "IT" // no pronoun
+		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -43,3 +43,42 @@ func TestBookHasTheStarterCatalog(t *testing.T) {
 		t.Errorf("%+v %v", e, ok)
 	}
 }
+
+// Every criterion has its line of anchors, each group some words.
+func TestAnchorsAreWellFormed(t *testing.T) {
+	word := regexp.MustCompile(`^[^\s|&,"][^|&,"]*$`)
+	bare := 0
+	for _, e := range criteria.Book().Entries {
+		all := []criteria.Anchors{criteria.AnchorsOf(e.Code)}
+		for _, s := range e.Sentences {
+			own, ok := criteria.AnchorsFor(e.Code, s)
+			if !ok {
+				t.Errorf("%s: %q is not among its own criteria", e.Code, s)
+			}
+			all = append(all, own)
+		}
+		if all[0] == nil {
+			bare++
+		}
+		for _, of := range all {
+			if len(of) > 3 {
+				t.Errorf("%s asks for %d groups at once: %q", e.Code, len(of), of)
+			}
+			for _, group := range of {
+				seen := map[string]bool{}
+				for _, w := range group {
+					if !word.MatchString(w) || w != strings.ToLower(w) || seen[w] {
+						t.Errorf("%s: %q stands twice or is no word, in %q", e.Code, w, group)
+					}
+					seen[w] = true
+				}
+			}
+		}
+	}
+	if bare > 20 {
+		t.Errorf("%d controls have no anchors", bare)
+	}
+	if _, ok := criteria.AnchorsFor("IAC-01", "Pigs fly."); ok {
+		t.Error("a text that is no criterion has anchors")
+	}
+}

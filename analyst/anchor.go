@@ -1,0 +1,117 @@
+package analyst
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/scf-service/service/criteria"
+	"github.com/scf-service/service/engine/api"
+)
+
+// anchor is a group of words: of what says a thing, one has to be there.
+type anchor []naming
+
+// naming is a word or phrase: the concepts that the passage has to hold; or, where it is of
+// words that are in no sentence's concepts ("before"), the words themselves.
+type naming struct {
+	text     string
+	concepts []uint64
+	plain    bool
+}
+
+var namings sync.Map // by text; the book has many a word a hundred times
+
+func namingOf(text string) naming {
+	if n, ok := namings.Load(text); ok {
+		return n.(naming)
+	}
+	n := naming{text: text}
+	words := split(text)
+	if concept, length := lex().at(words, 0); length == len(words) {
+		n.concepts = []uint64{termID(concept)}
+	} else {
+		for _, w := range words {
+			if !stopWords[w.text] && len(w.stem) > 1 {
+				n.concepts = append(n.concepts, termID(lex().concept(w.stem)))
+			}
+		}
+	}
+	n.plain = len(n.concepts) == 0
+	namings.Store(text, n)
+	return n
+}
+
+func anchorsOf(of criteria.Anchors) []anchor {
+	out := make([]anchor, len(of))
+	for i, group := range of {
+		for _, text := range group {
+			out[i] = append(out[i], namingOf(text))
+		}
+	}
+	return out
+}
+
+// demands are the statements of a control, ready to be compared. What evidence has to name is known
+// of the controls that our criteria are for.
+func (w wants) demands(c api.Control) []demand {
+	out := make([]demand, len(w.statements))
+	names := anchorsOf(criteria.AnchorsOf(c.Code))
+	for i, text := range w.statements {
+		out[i] = newDemand(text, w.topic)
+		if says, ours := criteria.AnchorsFor(c.Code, text); ours || w.ours {
+			out[i].names, out[i].says = names, anchorsOf(says)
+		}
+	}
+	return out
+}
+
+// unnamed is a group of which a passage has no word in its sentences, headings or title; nil where
+// it has one of each.
+func (c *candidate) unnamed(anchors []anchor) anchor {
+	for _, a := range anchors {
+		if !slices.ContainsFunc(a, func(n naming) bool { return n.plain && n.in(c.text) || !n.plain && n.among(c.concepts) }) {
+			return a
+		}
+	}
+	return nil
+}
+
+// String is a group for a reader: its first words.
+func (a anchor) String() string {
+	var words []string
+	for _, n := range a[:min(4, len(a))] {
+		words = append(words, n.text)
+	}
+	return strings.Join(words, ", ") + " or their like"
+}
+
+func (n naming) in(text string) bool {
+	return strings.Contains(" "+strings.ToLower(text)+" ", " "+n.text+" ")
+}
+
+// among: sorted concepts hold all of a word or phrase.
+func (n naming) among(sorted []uint64) bool {
+	for _, id := range n.concepts {
+		if _, ok := slices.BinarySearch(sorted, id); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+const namedFrom = 0.8 // what a word must be worth as another to stand for it
+
+// concepts are what a passage's headings, title and sentences name, sorted.
+func (c *prepared) name() {
+	c.concepts = slices.Clone(c.context)
+	for i := range c.sentences {
+		for _, t := range c.sentences[i].terms {
+			if t.credit >= namedFrom {
+				c.concepts = append(c.concepts, t.id)
+			}
+		}
+	}
+	slices.Sort(c.concepts)
+	c.concepts = slices.Compact(c.concepts)
+}

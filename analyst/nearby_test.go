@@ -1,0 +1,78 @@
+package analyst
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// What a rule or document does not reach is no denial of it, and no evidence either.
+func TestWhatARuleDoesNotReach(t *testing.T) {
+	for _, tc := range []struct{ title, statement, text, want string }{
+		{"Network segmentation", "Guest networks are separated from the internal network.", "This policy does not apply to guest networks.", missing},
+		{"Patching", "Servers are patched.", "We do not apply patches to servers.", denied},
+		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication is required for all remote access; this does not apply to guests.", partial},
+	} {
+		if v := judge(t, control(tc.title, tc.statement), policy(tc.text)).Statements[0]; v.Verdict != tc.want {
+			t.Errorf("%q: %s (%s), want %s", tc.text, v.Verdict, v.Reason, tc.want)
+		}
+	}
+}
+
+// Who does one thing instead of another does part of what is asked.
+func TestSomethingNearIsDoneInstead(t *testing.T) {
+	c := control("Background checks", "Background checks of candidates are done before they start.")
+	for text, want := range map[string]string{
+		"We do not do criminal background checks of candidates, but we carry out reference checks before they start.": partial,
+		"We do not do background checks of candidates, but we like people.":                                           denied,
+		"Background checks of candidates are not done.":                                                               denied,
+	} {
+		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+}
+
+// What is done without the thing asked for doesn't show it.
+func TestWithoutTheThing(t *testing.T) {
+	c := control("Releases", "Every release is archived with its source code.")
+	if v := judge(t, c, policy("Every release is archived without any source code.")).Statements[0]; v.Verdict == covered || v.Verdict == partial {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// A pronoun is no information technology.
+func TestPronounsAreNotAskedFor(t *testing.T) {
+	names := func(text string) (out []string) {
+		for _, a := range askedOf(text, split(text)) {
+			out = append(out, a.name)
+		}
+		return out
+	}
+	if got := names("Whoever finds malware reports it."); slices.Contains(got, "it") {
+		t.Errorf("%q", got)
+	}
+	if got := names("Malware is reported to IT."); !slices.Contains(got, "IT") {
+		t.Errorf("%q", got)
+	}
+	if got := names("Staff have accounts of their own."); slices.Contains(got, "their own") {
+		t.Errorf("%q", got)
+	}
+}
+
+// What a document says of itself, and the licence that it is published under, are no evidence.
+func TestWordsAboutTheDocument(t *testing.T) {
+	c := control("Status of approval", "The status of approval is recorded.")
+	if v := judge(t, c, policy("Document status: Approved")).Statements[0]; v.Verdict != missing {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	text := "All laptops must be encrypted by the IT team with BitLocker. Recovery keys are stored by the IT team."
+	p := policy(text)
+	for name, want := range map[string]api.Implementation{"LICENSE": api.NotEvidenced, "docs/LICENCE.txt": api.NotEvidenced, "licences.md": api.Implemented} {
+		p.Filename = name
+		if j := judge(t, encryption, p); j.Implementation != want {
+			t.Errorf("%s: %s", name, j.Implementation)
+		}
+	}
+}
