@@ -1,5 +1,6 @@
 // Package criteria says in our own sentences what an assessor looks for in each control of
-// a catalog with the usual codes: what documents of an organization that does it would say.
+// a catalog with the usual codes: what documents of an organization that does it would say,
+// and which words they can hardly do without (anchors).
 // It serves catalogs that have no assessment objectives. It holds nothing of any catalog but
 // our own, whose objectives it takes as they are, and must not know how evidence is judged.
 package criteria
