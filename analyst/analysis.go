@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/scf-service/service/expression"
 )
 
 // analysis is what a passage's sentences say, apart from any control. It depends
@@ -62,6 +64,9 @@ func analyse(text string, year int) *analysis {
 		}
 		if sp.item && lead >= 0 {
 			s.lead = lead
+			if l := &a.sentences[lead]; forbids.MatchString(text[l.start:l.end]) {
+				s.denied, s.prohibited = 0, 1<<s.clauses-1
+			}
 		}
 		if s.template != "" && a.template == "" {
 			a.template = s.template
@@ -79,6 +84,9 @@ func analyse(text string, year int) *analysis {
 	linkAnswers(a)
 	return a
 }
+
+// forbids leads to a list of what is not to be done.
+var forbids = expression.Guard(`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`)
 
 // asking begins headings such as "What is logged".
 var asking = wordSet("what how who where when why which")

@@ -21,7 +21,7 @@ var generalLevel = [6]string{
 
 var (
 	noCriteria  = expression.Guard(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
-	measures    = expression.Guard(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level)\b`)
+	measures    = expression.Guard(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level (?:reports?|targets?|figures?|achievement))\b`)
 	percent     = expression.Of(`\d ?%`)
 	overseen    = expression.Guard(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
 	improvement = expression.Guard(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)

@@ -11,6 +11,8 @@ import (
 func TestWhatARuleDoesNotReach(t *testing.T) {
 	for _, tc := range []struct{ title, statement, text, want string }{
 		{"Network segmentation", "Guest networks are separated from the internal network.", "This policy does not apply to guest networks.", missing},
+		{"Incident response plan", "The plan covers incidents of customers.", "This plan does not cover incidents that affect customers.", missing},
+		{"Backups", "Backups cover laptops.", "Our backups do not cover laptops.", denied},
 		{"Patching", "Servers are patched.", "We do not apply patches to servers.", denied},
 		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication is required for all remote access; this does not apply to guests.", partial},
 	} {
@@ -73,6 +75,34 @@ func TestWordsAboutTheDocument(t *testing.T) {
 		p.Filename = name
 		if j := judge(t, encryption, p); j.Implementation != want {
 			t.Errorf("%s: %s", name, j.Implementation)
+		}
+	}
+}
+
+// A rule of a list forbids, whatever its number; how well a thing is planned is no plan of it.
+func TestRulesByNumberAndGoodPlanning(t *testing.T) {
+	s := analyse("Rules:\niii. Do not use the browser to keep passwords.\niv) Do not share them.", 2026).sentences
+	for _, one := range s[1:] {
+		if one.denied != 0 || one.prohibited == 0 || !one.item {
+			t.Errorf("%+v", one)
+		}
+	}
+	for text, plan := range map[string]bool{"Changes are properly planned and tested.": false, "Changes are currently planned for 2027.": true} {
+		if got := analyse(text, 2026).sentences[0].plan != ""; got != plan {
+			t.Errorf("%q: a plan: %v", text, got)
+		}
+	}
+}
+
+// A list of what is forbidden denies nothing, and shows nothing of what it forbids.
+func TestListsOfWhatIsForbidden(t *testing.T) {
+	c := control("Access to devices", "Access to devices is approved by the owner.")
+	for text, want := range map[string]string{
+		"It is prohibited to:\n- allow access to devices that is not approved by the owner\n- lend devices": partial,
+		"It is not done to:\n- have access to devices approved by the owner":                                denied,
+	} {
+		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
 		}
 	}
 }

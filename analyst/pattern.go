@@ -143,7 +143,7 @@ func readTemplate(s *stance, text string) {
 
 func readPlan(s *stance, text string, words []word, year, may int) {
 	if may&forPlan != 0 {
-		if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) {
+		if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) && !wellPlanned.MatchString(text[m[0]:m[1]]) {
 			s.plan = strings.TrimSpace(text[m[0]:m[1]])
 		}
 	}
@@ -163,6 +163,9 @@ func readPlan(s *stance, text string, words []word, year, may int) {
 		s.backward = true
 	}
 }
+
+// wellPlanned is how a thing is done, not when: "changes are properly planned".
+var wellPlanned = expression.Of(`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`)
 
 var obliging = expression.Of(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
 

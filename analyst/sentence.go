@@ -149,6 +149,9 @@ func bullet(s string) int {
 	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "▪") || strings.HasPrefix(s, "–") || strings.HasPrefix(s, "◦") || strings.HasPrefix(s, "●"):
 		_, i = utf8.DecodeRuneInString(s)
 	default:
+		if n := strings.IndexAny(s[:min(len(s), 6)], ".)"); n > 0 && strings.Trim(s[:n], "ivx") == "" {
+			i = n // "iii."
+		}
 		for i < len(s) && i < 4 && (s[i] >= '0' && s[i] <= '9' || i == 0 && s[i] == '(' || i < 2 && s[i] >= 'a' && s[i] <= 'z') {
 			i++
 		}

@@ -275,11 +275,21 @@ func readNegation(s *stance, words []word) {
 	}
 }
 
-// exempts: the negation at i tells what a rule does not reach: "it does not apply to …".
-// "We do not apply patches" denies.
+// exempts: the negation at i tells what a rule or document does not reach: "it does not apply to …", "this
+// plan does not cover …". "We do not apply patches" and "backups do not cover laptops" deny.
 func exempts(words []word, i int) bool {
 	w := words[i].text
-	if w != "not" && w != "doesn't" && w != "don't" || at(words, i+1) != "apply" {
+	if w != "not" && w != "doesn't" && w != "don't" {
+		return false
+	}
+	if next := at(words, i+1); next == "cover" || next == "address" || next == "extend" {
+		for k := i - 1; k >= 0 && k >= i-3; k-- {
+			if documentNouns()[conceptID(words[k].text)] {
+				return at(words, k-1) == "this" || at(words, k-1) == "the"
+			}
+		}
+		return false
+	} else if next != "apply" {
 		return false
 	}
 	switch at(words, i+2) {
