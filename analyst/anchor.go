@@ -87,7 +87,8 @@ func (a anchor) String() string {
 }
 
 func (n naming) in(text string) bool {
-	return strings.Contains(" "+strings.ToLower(text)+" ", " "+n.text+" ")
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isWordRune(r) && r != '\'' })
+	return strings.Contains(" "+strings.Join(words, " ")+" ", " "+n.text+" ")
 }
 
 // among: sorted concepts hold all of a word or phrase.

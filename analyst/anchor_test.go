@@ -66,7 +66,7 @@ func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
 // in no sentence's concepts is looked for as it is.
 func TestWhereAWordIsLookedFor(t *testing.T) {
 	s := NewSession(nil, Options{})
-	p := policy("Doors are locked. Guests wait before the gate.")
+	p := policy("Doors are locked. Guests wait (before they enter) at the gate.")
 	p.HeadingPath, p.DocumentTitle = []string{"Visitor entry"}, "Handbook of the premises"
 	c := &candidate{Passage: p, prepared: s.analysed(p)}
 	for word, want := range map[string]bool{"door": true, "visitors": true, "premises": true, "before": true, "until": false, "badge": false, "visitor entry": true, "visitor badge": false} {

@@ -57,6 +57,9 @@ var (
 // what its owner does.
 var licenceFile = expression.Of(`(?i)(?:^|[/\\])(?:licen[sc]e|copying|notice)(?:\.(?:txt|md|rst|html?))?$`)
 
+// licenceText is what hardly a paragraph of such terms is without, and a policy by that name is.
+var licenceText = expression.Of(`(?i)licen[sc]|copyright|warrant|the software|derivative|trademark`)
+
 // fileWords is a file name as words.
 func fileWords(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ").Replace(name)

@@ -13,6 +13,9 @@ func TestWhatARuleDoesNotReach(t *testing.T) {
 		{"Network segmentation", "Guest networks are separated from the internal network.", "This policy does not apply to guest networks.", missing},
 		{"Incident response plan", "The plan covers incidents of customers.", "This plan does not cover incidents that affect customers.", missing},
 		{"Backups", "Backups cover laptops.", "Our backups do not cover laptops.", denied},
+		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication does not apply to anyone with remote access.", denied},
+		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication is no longer required for remote access.", denied},
+		{"Leavers", "Access that is no longer needed is removed.", "Access that is no longer needed is removed.", covered},
 		{"Patching", "Servers are patched.", "We do not apply patches to servers.", denied},
 		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication is required for all remote access; this does not apply to guests.", partial},
 	} {
@@ -44,6 +47,16 @@ func TestWithoutTheThing(t *testing.T) {
 	}
 }
 
+// Where a thing is refused without another, that other is asked for.
+func TestRefusedWithoutTheThing(t *testing.T) {
+	c := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
+	for _, text := range []string{"No remote access is allowed without multi-factor authentication.", "Remote access requires multi-factor authentication, and sign-in without multi-factor authentication is blocked."} {
+		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != covered {
+			t.Errorf("%q: %s (%s)", text, v.Verdict, v.Reason)
+		}
+	}
+}
+
 // A pronoun is no information technology.
 func TestPronounsAreNotAskedFor(t *testing.T) {
 	names := func(text string) (out []string) {
@@ -70,8 +83,11 @@ func TestWordsAboutTheDocument(t *testing.T) {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 	text := "All laptops must be encrypted by the IT team with BitLocker. Recovery keys are stored by the IT team."
-	p := policy(text)
-	for name, want := range map[string]api.Implementation{"LICENSE": api.NotEvidenced, "docs/LICENCE.txt": api.NotEvidenced, "licences.md": api.Implemented} {
+	for name, want := range map[string]api.Implementation{"LICENSE": api.NotEvidenced, "docs/LICENCE.txt": api.NotEvidenced, "licences.md": api.Implemented, "NOTICE.txt": api.Implemented} {
+		p := policy(text + " Copyright of the authors.")
+		if name == "NOTICE.txt" {
+			p = policy(text) // a policy by that name
+		}
 		p.Filename = name
 		if j := judge(t, encryption, p); j.Implementation != want {
 			t.Errorf("%s: %s", name, j.Implementation)

@@ -125,7 +125,7 @@ func (s *Session) analysed(p Passage) *prepared {
 	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
 	c.around = surroundings{c.context, c.named()}
 	c.name()
-	c.licence = licenceFile.MatchString(p.Filename)
+	c.licence = licenceFile.MatchString(p.Filename) && licenceText.MatchString(p.Text)
 	return c
 }
 

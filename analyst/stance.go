@@ -182,7 +182,9 @@ func readNegation(s *stance, words []word) {
 			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
 				s.answersNo = true
 			case next == "longer":
-				if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used") {
+				if auxiliaries[prev] && !clauseHas(words, w.clause, "that", "which", "who", "whose", "if", "when", "where", "once", "as", "until", "because", "whether", "they", "it") {
+					s.denied |= bit // "is no longer required"
+				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used") {
 					s.denied |= bit
 				}
 			case comparatives[next]:
@@ -291,6 +293,9 @@ func exempts(words []word, i int) bool {
 		return false
 	} else if next != "apply" {
 		return false
+	}
+	if after := at(words, i+3); after == "any" || after == "anyone" || after == "anybody" || after == "all" || after == "everyone" {
+		return false // nobody is left
 	}
 	switch at(words, i+2) {
 	case "to", "for", "in", "where", "when", "if", "outside", "":

@@ -187,7 +187,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		}
 		return r, false // what is denied supports nothing
 	}
-	if d.lackedBy(c.text[cur.start:cur.end]) {
+	if text := c.text[cur.start:cur.end]; d.lackedBy(text) && !refuses.MatchString(text) {
 		return r, false
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
@@ -301,7 +301,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 		return "It only points to another document."
 	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur)):
 		return "The statement rules something out, and the sentence doesn't."
-	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect"):
+	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !(d.lackedBy(c.text[cur.start:cur.end]) && refuses.MatchString(c.text[cur.start:cur.end])):
 		return "The sentence forbids something; it doesn't say that this is done."
 	case c.leadOf(cur).hedge != "" || cur.hedge != "":
 		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))
@@ -383,7 +383,10 @@ func (a *analysis) leadOf(s *sentence) *sentence {
 
 var lacks = expression.Guard(`(?i)\bwithout (?:(?:any|an?|the|prior|proper) )*([a-z]+)`)
 
-// lackedBy tells whether a sentence says that something is done without what d asks for.
+// refuses: "no access without a badge" asks for the badge.
+var refuses = expression.Of(`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`)
+
+// lackedBy tells whether a sentence speaks of something without what d asks for.
 func (d demand) lackedBy(text string) bool {
 	if d.negative() {
 		return false
@@ -447,7 +450,7 @@ func (d demand) mentions(word string) bool {
 // excuses: a sentence speaks of what is let off a rule.
 func excuses(of ...*sentence) bool {
 	for _, s := range of {
-		if s.limit != "" {
+		if s.limit != "" && s.exempt == 0 {
 			return true
 		}
 		for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
