@@ -12,6 +12,7 @@ import (
 // on nothing but the text and the year, so it is kept.
 type analysis struct {
 	text      string
+	words     string // between blanks, in small letters
 	sentences []sentence
 	template  string // a blank somewhere in the passage
 	english   bool
@@ -50,6 +51,7 @@ func analyse(text string, year int) *analysis {
 		spans = spans[:maxSentences]
 	}
 	lead, under := -1, -1
+	forbidding := false // what the lead leads to
 	var all []word
 	for _, sp := range spans {
 		raw := text[sp.start:sp.end]
@@ -64,7 +66,7 @@ func analyse(text string, year int) *analysis {
 		}
 		if sp.item && lead >= 0 {
 			s.lead = lead
-			if l := &a.sentences[lead]; forbids.MatchString(text[l.start:l.end]) {
+			if forbidding {
 				s.denied, s.prohibited = 0, 1<<s.clauses-1
 			}
 		}
@@ -74,15 +76,25 @@ func analyse(text string, year int) *analysis {
 		a.sentences = append(a.sentences, s)
 		switch {
 		case strings.HasSuffix(raw, ":"):
-			lead = len(a.sentences) - 1
+			lead, forbidding = len(a.sentences)-1, forbids.MatchString(raw)
 		case !sp.item:
 			lead = -1
 		}
 		all = append(all, words...)
 	}
-	a.english = isEnglish(all)
+	a.words, a.english = spaced(all), isEnglish(all)
 	linkAnswers(a)
 	return a
+}
+
+func spaced(words []word) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	for _, w := range words {
+		b.WriteString(w.text)
+		b.WriteByte(' ')
+	}
+	return b.String()
 }
 
 // forbids leads to a list of what is not to be done.
@@ -191,22 +203,26 @@ func unique(terms []term) []term {
 	return slices.CompactFunc(terms, func(a, b term) bool { return a.id == b.id })
 }
 
-// named are the concepts that sentences of a passage name which deny and announce nothing.
-func (a *analysis) named() []uint64 {
-	var out []uint64
+// concepts are those given and those that sentences name, sorted; of the sentences only some, where
+// which tells them.
+func (a *analysis) concepts(given []uint64, which func(*sentence) bool) []uint64 {
+	out := slices.Clone(given)
 	for i := range a.sentences {
-		s := &a.sentences[i]
-		if s.denied != 0 || s.plan != "" || s.template != "" || s.question || s.row {
-			continue
-		}
-		for _, t := range s.terms {
-			if t.credit >= creditBroader {
-				out = append(out, t.id)
+		if s := &a.sentences[i]; which == nil || which(s) {
+			for _, t := range s.terms {
+				if t.credit >= creditBroader {
+					out = append(out, t.id)
+				}
 			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// affirms: a sentence that denies, announces and asks nothing.
+func (s *sentence) affirms() bool {
+	return s.denied == 0 && s.plan == "" && s.template == "" && !s.question && !s.row
 }
 
 func lookup(terms []term, id uint64) (term, bool) {

@@ -70,7 +70,9 @@ func (w wants) demands(c api.Control) []demand {
 // it has one of each.
 func (c *candidate) unnamed(anchors []anchor) anchor {
 	for _, a := range anchors {
-		if !slices.ContainsFunc(a, func(n naming) bool { return n.plain && n.in(c.text) || !n.plain && n.among(c.concepts) }) {
+		if !slices.ContainsFunc(a, func(n naming) bool {
+			return n.plain && strings.Contains(c.words, " "+n.text+" ") || !n.plain && n.among(c.named)
+		}) {
 			return a
 		}
 	}
@@ -86,11 +88,6 @@ func (a anchor) String() string {
 	return strings.Join(words, ", ") + " or their like"
 }
 
-func (n naming) in(text string) bool {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isWordRune(r) && r != '\'' })
-	return strings.Contains(" "+strings.Join(words, " ")+" ", " "+n.text+" ")
-}
-
 // among: sorted concepts hold all of a word or phrase.
 func (n naming) among(sorted []uint64) bool {
 	for _, id := range n.concepts {
@@ -99,20 +96,4 @@ func (n naming) among(sorted []uint64) bool {
 		}
 	}
 	return true
-}
-
-const namedFrom = 0.8 // what a word must be worth as another to stand for it
-
-// concepts are what a passage's headings, title and sentences name, sorted.
-func (c *prepared) name() {
-	c.concepts = slices.Clone(c.context)
-	for i := range c.sentences {
-		for _, t := range c.sentences[i].terms {
-			if t.credit >= namedFrom {
-				c.concepts = append(c.concepts, t.id)
-			}
-		}
-	}
-	slices.Sort(c.concepts)
-	c.concepts = slices.Compact(c.concepts)
 }

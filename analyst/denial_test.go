@@ -72,16 +72,12 @@ func TestNothingFoundClaimsNoMore(t *testing.T) {
 // A denial of the whole subject denies what is asked of it; one about something else doesn't.
 func TestDeniedOutright(t *testing.T) {
 	c := control("Penetration testing", "Penetration tests are performed at least annually and after significant changes.")
-	for text, want := range map[string]string{
+	holds(t, c, map[string]string{
 		"Penetration test: never done.":                         denied,
 		"There is no penetration test.":                         denied,
 		"We have never done penetration tests.":                 denied,
 		"No penetration test found critical holes in the wiki.": missing,
-	} {
-		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
-			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
-		}
-	}
+	})
 }
 
 // What a sentence only describes, orders or forbids denies no control.
@@ -108,14 +104,10 @@ func TestNoDenial(t *testing.T) {
 // A rule says nothing of what is done about exceptions from it.
 func TestExceptionsAreNotTheRule(t *testing.T) {
 	const statement = "Exceptions from multi-factor authentication are documented and approved."
-	for text, want := range map[string]string{
+	holds(t, control("Multi-factor authentication", statement), map[string]string{
 		"Multi-factor authentication is required for all remote access and is documented.": missing,
 		"Exceptions from multi-factor authentication are documented and approved.":         covered,
-	} {
-		if v := judge(t, control("Multi-factor authentication", statement), policy(text)).Statements[0]; v.Verdict != want {
-			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
-		}
-	}
+	})
 }
 
 // A sentence is read though its verb is in no list; a heading is none.

@@ -65,6 +65,16 @@ func judge(t *testing.T, c api.Control, ps ...Passage) Judgement {
 	return j
 }
 
+// holds judges each text, as the only policy, by a control of one statement.
+func holds(t *testing.T, c api.Control, want map[string]string) {
+	t.Helper()
+	for text, want := range want {
+		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	mfa := "Multi-factor authentication is required for remote access."
 	for _, tc := range []struct {

@@ -46,7 +46,7 @@ func (s *Session) embedDemand(ctx context.Context, d *demand, titled string) err
 // embed gives every sentence of a passage two vectors: of its own words with those
 // that lead to it, and of the same under its heading.
 func (s *Session) embed(ctx context.Context, p Passage, a *prepared) error {
-	if s.options.Meaning == nil {
+	if s.options.Meaning == nil || len(a.sentences) == 0 {
 		return nil
 	}
 	texts := make([]string, 0, 2*len(a.sentences))

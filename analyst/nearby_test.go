@@ -28,15 +28,11 @@ func TestWhatARuleDoesNotReach(t *testing.T) {
 // Who does one thing instead of another does part of what is asked.
 func TestSomethingNearIsDoneInstead(t *testing.T) {
 	c := control("Background checks", "Background checks of candidates are done before they start.")
-	for text, want := range map[string]string{
+	holds(t, c, map[string]string{
 		"We do not do criminal background checks of candidates, but we carry out reference checks before they start.": partial,
 		"We do not do background checks of candidates, but we like people.":                                           denied,
 		"Background checks of candidates are not done.":                                                               denied,
-	} {
-		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
-			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
-		}
-	}
+	})
 }
 
 // What is done without the thing asked for doesn't show it.
@@ -110,15 +106,11 @@ func TestRulesByNumberAndGoodPlanning(t *testing.T) {
 	}
 }
 
-// A list of what is forbidden denies nothing, and shows nothing of what it forbids.
+// A list of what is forbidden denies nothing, and shows little of what it forbids.
 func TestListsOfWhatIsForbidden(t *testing.T) {
 	c := control("Access to devices", "Access to devices is approved by the owner.")
-	for text, want := range map[string]string{
+	holds(t, c, map[string]string{
 		"It is prohibited to:\n- allow access to devices that is not approved by the owner\n- lend devices": partial,
 		"It is not done to:\n- have access to devices approved by the owner":                                denied,
-	} {
-		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != want {
-			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
-		}
-	}
+	})
 }

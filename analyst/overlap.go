@@ -13,6 +13,8 @@ type match struct {
 	hits     int     // concepts that the sentences hold and that aren't general
 	distinct float64 // weight of the matched concepts that aren't general
 	topic    float64 // 0 to 1: share of the control's title, in sentence, headings or passage
+	off      bool    // the passage names nothing of the control
+	lacks    anchor  // words of the statement of which the passage has none
 	missed   []string
 	core     []string // of them, things that the control is about
 	unsaid   []string // actions asked for that are not said

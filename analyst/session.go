@@ -43,11 +43,10 @@ type passageKey struct{ text, title, file, category, headings string }
 type prepared struct {
 	*analysis
 	context  []uint64 // sorted concepts of title and headings
-	concepts []uint64 // these and those of the sentences
+	named    []uint64 // these and those of the sentences
 	around   surroundings
 	category string
 	listed   string      // the name of the list of plans that it stands in
-	licence  bool        // of the terms under which the documents are published
 	vectors  [][]float32 // two for each sentence; none without an embedder
 	// embedding is held while a Ledger gives it vectors.
 	embedding sync.Mutex
@@ -119,13 +118,15 @@ func (s *Session) prepare(ctx context.Context, p Passage) (*prepared, error) {
 // analysed is a passage as the rules see it, but for the vectors of its sentences.
 func (s *Session) analysed(p Passage) *prepared {
 	c := &prepared{analysis: analyse(p.Text, s.year), category: p.Category}
+	if licenceFile.MatchString(p.Filename) && licenceText.MatchString(p.Text) {
+		c.sentences = nil
+	}
 	if c.category == "" {
 		c.category = Category(p.Filename, p.DocumentTitle, p.Text)
 	}
 	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
-	c.around = surroundings{c.context, c.named()}
-	c.name()
-	c.licence = licenceFile.MatchString(p.Filename) && licenceText.MatchString(p.Text)
+	c.around = surroundings{c.context, c.concepts(nil, (*sentence).affirms)}
+	c.named = c.concepts(c.context, nil)
 	return c
 }
 

@@ -56,9 +56,6 @@ func better(a, b *reading) *reading {
 // subjectIn is the best sentence of a passage that denies the control as a whole, and the
 // best that announces it.
 func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
-	if p.licence {
-		return nil, nil
-	}
 	for i := range p.sentences {
 		cur := &p.sentences[i]
 		if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo && !p.listsAhead(cur) {

@@ -59,11 +59,8 @@ type reading struct {
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
 func (s *Session) readPassage(d demand, h hit) []reading {
 	c := h.candidate
-	if c.licence {
-		return nil
-	}
 	best := make(map[string]reading)
-	topic := -1.0
+	topic, off, lacks := -1.0, false, anchor(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
 		if c.saysNothing(i) {
@@ -94,9 +91,9 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 			continue
 		}
 		if topic < 0 {
-			topic = d.topicOf(c)
+			topic, off, lacks = d.topicOf(c), c.unnamed(d.names) != nil, c.unnamed(d.says)
 		}
-		m.topic = topic
+		m.topic, m.off, m.lacks = topic, off, lacks
 		r, ok := s.judgeWindow(d, h, from, i, m)
 		if !ok {
 			continue
@@ -187,18 +184,18 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		}
 		return r, false // what is denied supports nothing
 	}
-	if text := c.text[cur.start:cur.end]; d.lackedBy(text) && !refuses.MatchString(text) {
+	text := c.text[cur.start:cur.end]
+	if d.lackedBy(text) && !refuses.MatchString(text) {
 		return r, false
 	}
+	plan := firstOf(cur.planOf(c, i), s.ahead(c, cur))
 	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan := firstOf(cur.planOf(c, i), s.ahead(c, cur)); plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.plans(&r) {
+		if plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.plans(&r) {
 			return say(plannedOnly, planReason(plan))
 		}
 		return r, false
 	}
-	plan := firstOf(cur.planOf(c, i), s.ahead(c, cur))
-	off := c.unnamed(d.names) != nil
-	if off && (plan == "" || r.cover < saysPlan) {
+	if m.off && (plan == "" || r.cover < saysPlan) {
 		return r, false // near it, and about something else
 	}
 	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
@@ -208,7 +205,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		if !d.plans(&r) {
 			return r, false
 		}
-		r.named = r.named && !off
+		r.named = r.named && !m.off
 		return say(plannedOnly, planReason(plan))
 	}
 	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
@@ -223,13 +220,12 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if d.excused && !excuses(cur, c.leadOf(cur)) {
 		return r, false // the rule says nothing of exceptions from it
 	}
-	lacks := c.unnamed(d.says)
 	if why := s.unsaid(d, cur, m, r.cover); why != "" {
-		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && lacks == nil
+		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && m.lacks == nil
 		return say(partial, why)
 	}
-	if lacks != nil {
-		return say(partial, "It speaks of the matter, but of none of: "+lacks.String()+".")
+	if m.lacks != nil {
+		return say(partial, "It speaks of the matter, but of none of: "+m.lacks.String()+".")
 	}
 	if len(m.core) > 0 {
 		return say(partial, "It speaks of the matter, but not of: "+list(m.core)+".")
@@ -301,7 +297,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 		return "It only points to another document."
 	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur)):
 		return "The statement rules something out, and the sentence doesn't."
-	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !(d.lackedBy(c.text[cur.start:cur.end]) && refuses.MatchString(c.text[cur.start:cur.end])):
+	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.lackedBy(c.text[cur.start:cur.end]):
 		return "The sentence forbids something; it doesn't say that this is done."
 	case c.leadOf(cur).hedge != "" || cur.hedge != "":
 		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))

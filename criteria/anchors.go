@@ -13,7 +13,7 @@ import (
 var anchorFiles embed.FS
 
 // Anchors are groups of words: what says a thing can hardly do without one of each group.
-// They are in the order of their weight, and none where the book has none.
+// There are none where the book has none.
 type Anchors [][]string
 
 // AnchorsOf are what evidence of a code has to name.

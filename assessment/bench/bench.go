@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	r, src, err := newRunner(o)
+	r, err := newRunner(o)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +65,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	passages = slices.DeleteFunc(passages, func(p Passage) bool { return absent(p.Control) })
 	o.Progress("train the embedder", 0, 1)
-	if r.model, err = evidence.Train(ctx, src); err != nil {
-		return nil, err
-	}
-	if r.asked, err = assessment.Ask(ctx, r.model, r.all, r.all); err != nil {
+	if err := r.train(ctx); err != nil {
 		return nil, err
 	}
 	out := &Report{Rules: analyst.Rules, Embedder: r.model.Name(), Today: o.Today}
@@ -90,6 +87,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // runner has what every set is judged with.
 type runner struct {
 	Options
+	source   *catalog.Source
 	all      []api.Control
 	controls map[string]api.Control
 	labelled map[string]api.Control // of the starter catalog, for which labels are written
@@ -97,21 +95,30 @@ type runner struct {
 	asked    *assessment.Asked
 }
 
-func newRunner(o Options) (*runner, *catalog.Source, error) {
+func newRunner(o Options) (*runner, error) {
 	src, err := starter.Load()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r := &runner{Options: o}
+	r := &runner{Options: o, source: src}
 	if r.all, r.labelled, err = controlsOf(src); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r.controls = r.labelled
 	if o.Catalog != nil {
-		src = o.Catalog
-		r.all, r.controls, err = controlsOf(src)
+		r.source = o.Catalog
+		r.all, r.controls, err = controlsOf(r.source)
 	}
-	return r, src, err
+	return r, err
+}
+
+// train makes the embedder of the catalog, and asks what its controls ask.
+func (r *runner) train(ctx context.Context) (err error) {
+	if r.model, err = evidence.Train(ctx, r.source); err != nil {
+		return err
+	}
+	r.asked, err = assessment.Ask(ctx, r.model, r.all, r.all)
+	return err
 }
 
 func controlsOf(src *catalog.Source) (all []api.Control, byCode map[string]api.Control, err error) {

@@ -1,16 +1,12 @@
 package bench_test
 
 import (
-	"bytes"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/scf-service/service/assessment/bench"
-	"github.com/scf-service/service/catalog/workbook"
 	"github.com/scf-service/service/examples/judged"
-	"github.com/scf-service/service/internal/sharedtest"
 )
 
 // floors are a little below what the rules reach (docs/quality.md). They go up; they went down once, from
@@ -122,15 +118,7 @@ func BenchmarkJudgedCompanies(b *testing.B) {
 func TestWorkbookFloors(t *testing.T) {
 	for name, floor := range map[string]float64{"scf-2026.1.1-like.xlsx": 0.56, "scf-2022.3.xlsx": 0.53} {
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(sharedtest.Path(t, "scf", name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			src, err := workbook.Read(t.Context(), bytes.NewReader(data), int64(len(data)), workbook.Options{Filename: name})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := bench.Run(t.Context(), bench.Options{Folder: judged.Folder(), Today: judged.Today, Catalog: src})
+			r, err := bench.Run(t.Context(), bench.Options{Folder: judged.Folder(), Today: judged.Today, Catalog: bench.Workbook(t, name)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/analyst"
-	"github.com/scf-service/service/assessment"
+	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/catalog/workbook"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/evidence"
@@ -22,22 +22,11 @@ import (
 // each, drawn by what a draft had said and weighted back to all (docs/quality.md). Most controls are
 // not evidenced there, as they are in life and aren't in the made-up companies.
 func TestPublishedPolicies(t *testing.T) {
-	data, err := os.ReadFile(sharedtest.Path(t, "scf", "scf-2026.1.1-like.xlsx"))
+	r, err := newRunner(Options{Catalog: Workbook(t, "scf-2026.1.1-like.xlsx"), Today: judged.Today})
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := workbook.Read(t.Context(), bytes.NewReader(data), int64(len(data)), workbook.Options{Filename: "scf.xlsx"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, src, err := newRunner(Options{Catalog: src, Today: judged.Today})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.model, err = evidence.Train(t.Context(), src); err != nil {
-		t.Fatal(err)
-	}
-	if r.asked, err = assessment.Ask(t.Context(), r.model, r.all, r.all); err != nil {
+	if err := r.train(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, floor := range map[string]struct{ kappa, precision, recall float64 }{
@@ -74,6 +63,19 @@ func TestPublishedPolicies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Workbook is one of the workbooks outside the repository.
+func Workbook(t *testing.T, name string) *catalog.Source {
+	data, err := os.ReadFile(sharedtest.Path(t, "scf", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := workbook.Read(t.Context(), bytes.NewReader(data), int64(len(data)), workbook.Options{Filename: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
 }
 
 func published(t *testing.T, name string) (*Set, []float64) {
