@@ -45,7 +45,7 @@ const (
 
 func analyse(text string, year int) *analysis {
 	a := &analysis{text: text, english: true}
-	text = text[:min(len(text), maxRead)]
+	text = unstruck(text[:min(len(text), maxRead)])
 	spans := sentences(text)
 	if len(spans) > maxSentences {
 		spans = spans[:maxSentences]
@@ -70,7 +70,7 @@ func analyse(text string, year int) *analysis {
 				s.denied, s.prohibited = 0, 1<<s.clauses-1
 			}
 		}
-		if s.template != "" && a.template == "" {
+		if s.template != "" && a.template == "" && !openBox(s.template) {
 			a.template = s.template
 		}
 		a.sentences = append(a.sentences, s)
@@ -85,6 +85,17 @@ func analyse(text string, year int) *analysis {
 	a.words, a.english = spaced(all), isEnglish(all)
 	linkAnswers(a)
 	return a
+}
+
+// struck is what somebody crossed out.
+var struck = expression.Of(`~~[^~\n]+~~`)
+
+// unstruck blanks out what is crossed out; all else stays in its place.
+func unstruck(text string) string {
+	if !strings.Contains(text, "~~") {
+		return text
+	}
+	return struck.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
 }
 
 func spaced(words []word) string {

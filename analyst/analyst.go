@@ -48,7 +48,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/9"
+const Rules = "builtin/10"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {

@@ -60,6 +60,10 @@ var licenceFile = expression.Of(`(?i)(?:^|[/\\])(?:licen[sc]e|copying|notice)(?:
 // licenceText is what hardly a paragraph of such terms is without, and a policy by that name is.
 var licenceText = expression.Of(`(?i)licen[sc]|copyright|warrant|the software|derivative|trademark`)
 
+func isLicence(filename, text string) bool {
+	return licenceFile.MatchString(filename) && licenceText.MatchString(text)
+}
+
 // fileWords is a file name as words.
 func fileWords(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ").Replace(name)
@@ -70,6 +74,9 @@ func fileWords(name string) string {
 func Category(filename, title, text string) string {
 	if len(text) > 64<<10 {
 		text = text[:64<<10]
+	}
+	if isLicence(filename, text) {
+		return "other"
 	}
 	if len(blankWords.FindAllStringIndex(text, 4)) >= 3 {
 		return "template"

@@ -242,7 +242,8 @@ func (f *found) weigh(s *Session) {
 		f.strong = f.strong || f.verdict == covered || f.verdict == partial && r.strong
 		f.about = f.about || r.match.topic >= aboutTopic && r.cover >= aboutCover
 		cur := &r.from.sentences[r.at]
-		record := r.from.isRecord() || r.happened && !cur.strong
+		// "Access that has been granted is reviewed" tells of nothing that was done: what a rule tells of has a date.
+		record := r.from.isRecord() || r.happened && !cur.strong && (!intends(r.from.category) || len(cur.years) > 0)
 		if record && s.fresh(r.from, cur) {
 			f.op = true
 		}

@@ -91,13 +91,17 @@ func established(item api.SoAItem) (int, string) {
 		figures = figures || measured(e.Quote) && overseen.MatchString(e.Quote)
 		better = better || improvement.MatchString(e.Quote)
 	}
+	holds := "it is documented, and records show it being followed"
+	if !item.InOperation {
+		holds = "it is documented; that it is followed no record shows, so ask for one"
+	}
 	switch {
 	case figures && better:
-		return 5, "Level 5: it is documented and followed, measured with management looking at the figures, and improved from what is learned."
+		return 5, "Level 5: " + holds + ". Figures are named that management looks at, and it is improved from what is learned."
 	case figures:
-		return 4, "Level 4: it is documented and followed, and the evidence names figures that management looks at. For level 5, nothing shows steady improvement."
+		return 4, "Level 4: " + holds + ". The evidence names figures that management looks at. For level 5, nothing shows steady improvement."
 	}
-	return 3, "Level 3: it is documented and followed. For level 4, no figures were found that management looks at."
+	return 3, "Level 3: " + holds + ". For level 4, no figures were found that management looks at."
 }
 
 func setCriteria(m *api.MaturityScore, c api.Control) {

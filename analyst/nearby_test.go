@@ -88,6 +88,9 @@ func TestWordsAboutTheDocument(t *testing.T) {
 		if j := judge(t, encryption, p); j.Implementation != want {
 			t.Errorf("%s: %s", name, j.Implementation)
 		}
+		if got := Category(name, "Security policy", p.Text); (got == "other") != (want == api.NotEvidenced) {
+			t.Errorf("%s is of the kind %s", name, got)
+		}
 	}
 }
 
@@ -112,5 +115,36 @@ func TestListsOfWhatIsForbidden(t *testing.T) {
 	holds(t, c, map[string]string{
 		"It is prohibited to:\n- allow access to devices that is not approved by the owner\n- lend devices": partial,
 		"It is not done to:\n- have access to devices approved by the owner":                                denied,
+	})
+}
+
+// What was crossed out, left unticked or given up shows nothing.
+func TestCrossedOutUntickedGivenUp(t *testing.T) {
+	c := control("Multi-factor authentication", "Multi-factor authentication is required for all remote access.")
+	holds(t, c, map[string]string{
+		"Multi-factor authentication is required for all remote access.":                                   covered,
+		"- [x] Multi-factor authentication is required for all remote access.":                             covered,
+		"- [ ] Multi-factor authentication is required for all remote access.":                             template,
+		"☐ Multi-factor authentication is required for all remote access.":                                 template,
+		"~~Multi-factor authentication is required for all remote access.~~":                               missing,
+		"~~Tokens are handed out.~~ Multi-factor authentication is required for all remote access.":        covered,
+		"System: VPN; Purpose: remote access; Owner: IT; Multi-factor authentication: FALSE":               missing,
+		"System: VPN; Multi-factor authentication required for remote access: yes; Backed up: no":          covered,
+		"System: VPN; Multi-factor authentication required for remote access: yes; Enabled: n/a":           covered,
+		"We stopped using multi-factor authentication for remote access.":                                  denied,
+		"Multi-factor authentication for remote access has been discontinued.":                             denied,
+		"Multi-factor authentication for all remote access is on hold.":                                    denied,
+		"Multi-factor authentication is rarely required for all remote access.":                            partial,
+		"Multi-factor authentication isn´t required for remote access.":                                    denied,
+		"Multi-factor authentication, MFA, remote access, required, all, tokens, VPN, sign-in, passwords.": missing,
+		"Use multi-factor authentication for all remote access, VPN, jump hosts, consoles, mail and chat.": covered,
+	})
+}
+
+// What something would do if it happened tells nothing of what is done.
+func TestWhatWouldHappen(t *testing.T) {
+	holds(t, control("Asset management", "Hardware and software are managed from purchase to disposal."), map[string]string{
+		"Hardware and software systems: compromise would have no adverse impact on how they are managed.": missing,
+		"Hardware and software: nobody manages them from purchase to disposal.":                           denied,
 	})
 }

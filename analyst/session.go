@@ -118,7 +118,7 @@ func (s *Session) prepare(ctx context.Context, p Passage) (*prepared, error) {
 // analysed is a passage as the rules see it, but for the vectors of its sentences.
 func (s *Session) analysed(p Passage) *prepared {
 	c := &prepared{analysis: analyse(p.Text, s.year), category: p.Category}
-	if licenceFile.MatchString(p.Filename) && licenceText.MatchString(p.Text) {
+	if isLicence(p.Filename, p.Text) {
 		c.sentences = nil
 	}
 	if c.category == "" {

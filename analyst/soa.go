@@ -59,6 +59,7 @@ func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) a
 	item.CoverageRatio = j.Ratio
 	item.Statements = append(item.Statements, j.Statements...)
 	item.StatementsFrom = j.StatementsFrom
+	item.InOperation = j.Operation
 	item.MissingElements = append(item.MissingElements, j.Missing...)
 	item.Owner = owner(j.Evidence, in.Owners)
 	item.Confidence = j.Confidence

@@ -86,20 +86,69 @@ func read(text string, words []word, year int) stance {
 	s.pronoun = pronouns[words[0].text]
 	readNegation(&s, words)
 	relate(&s, words)
+	if s.unreal&2 != 0 && titled(text, words) {
+		s.unreal |= 1
+	}
 	readModality(&s, words)
 	labels := spreadDenial(&s, text, words)
 	readPatterns(&s, text, words, year)
-	s.fragment = s.fragment || !labels && !hasVerb(words) && !ended(text, words)
+	s.fragment = s.fragment || !labels && !hasVerb(words) && !closes(text, words) || !labels && !s.row && keywords(text, words)
 	return s
 }
 
 const leastEnded = 4 // words
 
-// ended: what closes with a full stop is a sentence, also where its verb is none of the
+// closes: what closes with a full stop is a sentence, also where its verb is none of the
 // field's ("the CEO answers to the board"). Dots that lead to a page number are none.
-func ended(text string, words []word) bool {
+func closes(text string, words []word) bool {
 	text = strings.TrimRight(text, "*_\"'”) ")
 	return len(words) >= leastEnded && (strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")) && !strings.HasSuffix(text, "..")
+}
+
+const leastKeywords = 8 // words
+
+// keywords: words between commas that nothing makes a sentence of.
+func keywords(text string, words []word) bool {
+	if len(words) < leastKeywords || hasAuxiliary(words) || verbs[words[0].text] || 4*strings.Count(text, ",") < len(words) {
+		return false
+	}
+	small, run := 0, 0
+	for i, w := range words {
+		if stopWords[w.text] {
+			small++
+		}
+		if run++; i > 0 && strings.Contains(text[words[i-1].end:w.start], ",") {
+			run = 1
+		}
+		if run > 3 {
+			return false // more than a name
+		}
+	}
+	return 5*small < len(words)
+}
+
+// ended: the word at i says that something was done once and is no more: "we stopped reviewing logs",
+// "the reviews have been discontinued", "the project is on hold".
+func ended(words []word, i int) bool {
+	switch words[i].text {
+	case "stopped", "ceased", "quit":
+		return strings.HasSuffix(at(words, i+1), "ing")
+	case "discontinued", "abandoned", "paused":
+		return auxiliaries[at(words, i-1)] || strings.HasSuffix(at(words, i+1), "ing")
+	case "hold":
+		return at(words, i-1) == "on" && (auxiliaries[at(words, i-2)] || at(words, i-2) == "put" || at(words, i-2) == "currently")
+	}
+	return false
+}
+
+// titled: the first clause is a label, and what follows is said of it.
+func titled(text string, words []word) bool {
+	for i := 1; i < len(words); i++ {
+		if words[i].clause > 0 {
+			return strings.Contains(text[words[i-1].end:words[i].start], ":") && !hasAuxiliary(words[:i])
+		}
+	}
+	return false
 }
 
 func at(words []word, i int) string {
@@ -227,6 +276,10 @@ func readNegation(s *stance, words []word) {
 			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") {
 				s.denied |= bit
 			}
+		case ended(words, i):
+			if s.conditional&bit == 0 && !clauseHasModal(words, w.clause) {
+				s.denied |= bit
+			}
 		case lacking[w.text]:
 			// "Looks for missing entries" misses nothing.
 			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" {
@@ -256,7 +309,7 @@ func readNegation(s *stance, words []word) {
 		}
 	}
 	// What is only supposed isn't denied: "where MFA is not possible, …".
-	s.denied &^= s.conditional
+	s.denied &^= s.conditional | s.unreal
 	s.onlyAfter(words)
 	// Two negatives in a clause make a rule: "no change goes live without approval".
 	for c := range s.clauses {

@@ -37,7 +37,7 @@ func split(text string) []word {
 			}
 			i += size
 		}
-		w := strings.ToLower(strings.ReplaceAll(text[start:i], "’", "'"))
+		w := strings.ToLower(apostrophes.Replace(text[start:i]))
 		one := word{text: w, stem: stem(env, w), start: start, end: i}
 		if text[start:i] == "IT" {
 			one.stem = "IT" // no pronoun
@@ -49,7 +49,10 @@ func split(text string) []word {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' }
 
-func isJoiner(r rune) bool { return r == '\'' || r == '’' || r == '.' || r == ',' }
+// apostrophes are the marks that people type for one.
+var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
+
+func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
 
 // joins tells whether the rune at i holds a word together: an apostrophe between
 // letters, a dot or comma between digits.

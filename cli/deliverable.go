@@ -225,7 +225,8 @@ func missing(p *print.Page, elements []string) {
 func one[T any](ref, what string, all []T, of func(*T) *api.Item) (*T, error) {
 	at := slices.IndexFunc(all, func(t T) bool { i := of(&t); return i.ID == ref || equalCode(i.ControlCode, ref) })
 	if at < 0 {
-		return nil, advise(stopped("there is no %s for %q in this version", what, ref), "name it by the code of its control, as IAC-06, or by its id; the list of the deliverable has both")
+		return nil, advise(stopped("this version has no %s for %q", what, ref),
+			"a line is named by the code of its control or by its id; a control that no chosen framework or baseline brings in has none")
 	}
 	return &all[at], nil
 }

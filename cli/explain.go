@@ -63,7 +63,7 @@ func explainItem(p *print.Page, i *api.SoAItem, method string) {
 
 // sourceWords say where statements come from that are not the catalog's objectives.
 var sourceWords = map[api.StatementSource]string{
-	api.FromCriteria:    ", from our own criteria for this code, since the catalog has no objectives for it",
+	api.FromCriteria:    ", from our own criteria for this code, since the catalog says no more of it than its description",
 	api.FromDescription: ", the parts of its description",
 	api.FromQuestion:    ", from its question",
 	api.FromTitle:       ", its title",

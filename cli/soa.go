@@ -119,7 +119,7 @@ func soaItemPage(p *print.Page, i *api.SoAItem) {
 		print.Field{Name: "because", Value: i.Rationale},
 		print.Field{Name: "status", Value: plain(i.ImplementationStatus)},
 		print.Field{Name: "reason", Value: i.Reason},
-		print.Field{Name: "evidence", Value: fmt.Sprintf("%s, %.0f %% of the statements", plain(i.EvidenceCoverage), i.CoverageRatio*100)},
+		print.Field{Name: "evidence", Value: print.Coverage(i)},
 		print.Field{Name: "owner", Value: orEmpty(i.Owner)},
 		print.Field{Name: "note", Value: orEmpty(i.Note)},
 		print.Field{Name: "confidence", Value: fmt.Sprintf("%.2f", i.Confidence)},

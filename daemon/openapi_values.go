@@ -144,7 +144,7 @@ var exampleFields = map[string]any{
 	"Trait.reason": "two documents name a hosting provider", "ScopeBody.traits": map[string]*bool{"uses_cloud": yes(), "has_ot": nil},
 	"supports": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
 	"inclusion_reasons": []string{"framework"}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
-	"coverage_ratio": 0.67, "SoAItem.reason": "two of three statements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
+	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three statements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
 	"SoAItem.evidence_coverage": api.CoveragePartial, "UpdateSoAItemInput.implementation_status": api.PartiallyImplemented, "needs_review": false,
 	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope and says no reason", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
 	"CreateGapInput.control_id": "IAC-06", "CreateGapInput.status": api.NotImplemented, "CreateGapInput.severity": api.SeverityHigh,

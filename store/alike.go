@@ -43,7 +43,7 @@ func alikeItems(a, b *api.Item) bool {
 func alikeSoAItems(a, b *api.SoAItem) bool {
 	return alikeItems(&a.Item, &b.Item) && a.Applicability == b.Applicability && alikeLists(a.InclusionReasons, b.InclusionReasons) && a.Rationale == b.Rationale &&
 		a.ImplementationStatus == b.ImplementationStatus && alikeAll(a.Evidence, b.Evidence, alikeEvidence) && a.EvidenceCoverage == b.EvidenceCoverage &&
-		alikeNumbers(a.CoverageRatio, b.CoverageRatio) && alikeAll(a.Statements, b.Statements, alikeStatements) && a.StatementsFrom == b.StatementsFrom && alikeLists(a.MissingElements, b.MissingElements) &&
+		alikeNumbers(a.CoverageRatio, b.CoverageRatio) && alikeAll(a.Statements, b.Statements, alikeStatements) && a.StatementsFrom == b.StatementsFrom && a.InOperation == b.InOperation && alikeLists(a.MissingElements, b.MissingElements) &&
 		alikePointers(a.Owner, b.Owner) && alikePointers(a.Note, b.Note) && alikeNumbers(a.Confidence, b.Confidence) && a.Reason == b.Reason && a.NeedsReview == b.NeedsReview
 }
 

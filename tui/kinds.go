@@ -166,7 +166,7 @@ func soaPage(p *draw.Page, r *row) {
 	p.Field("because", r.value("rationale"), draw.Plain)
 	p.Field("status", print.Words(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
 	p.Field("reason", i.Reason, draw.Plain)
-	p.Field("evidence", fmt.Sprintf("%s, %.0f %% of statements", print.Words(i.EvidenceCoverage), i.CoverageRatio*100), draw.Plain)
+	p.Field("evidence", print.Coverage(i), draw.Plain)
 	p.Field("confidence", fmt.Sprintf("%.2f", i.Confidence), draw.Plain)
 	if r.value("needs_review") == "true" {
 		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)

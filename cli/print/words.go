@@ -12,6 +12,18 @@ import (
 // Words turns a word of the contract into words: partially_implemented, partially implemented.
 func Words[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
 
+// Coverage is how much of a control the evidence says, and what kind of evidence does.
+func Coverage(i *api.SoAItem) string {
+	out := fmt.Sprintf("%s, %.0f %% of the statements", Words(i.EvidenceCoverage), i.CoverageRatio*100)
+	switch {
+	case i.InOperation:
+		out += ", by records too"
+	case len(i.Evidence) > 0:
+		out += ", by documents alone"
+	}
+	return out
+}
+
 // Moment is a time as people read it; empty where there is none.
 func Moment(t time.Time) string {
 	if t.IsZero() {

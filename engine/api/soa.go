@@ -17,6 +17,7 @@ type SoAItem struct {
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`
 	StatementsFrom       StatementSource  `json:"statements_from,omitempty" enum:"objectives,criteria,description,question,title" doc:"What the statements are taken from: the catalog's objectives, the product's own criteria for the code, the control's description, question or title. None where nothing was looked for."`
+	InOperation          bool             `json:"in_operation" doc:"Records or logs show it being done, not documents alone."`
 	MissingElements      []string         `json:"missing_elements"`
 	Owner                *string          `json:"owner"`
 	Note                 *string          `json:"note"`
