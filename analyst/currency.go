@@ -90,11 +90,14 @@ func (s *Session) stale(c *candidate, cur *sentence) string {
 	if !c.facts.review.IsZero() && today.Sub(c.facts.review) > 183*24*time.Hour {
 		return fmt.Sprintf("The document's own review was due on %s.", api.DateOf(c.facts.review))
 	}
-	if n := len(cur.years); n > 0 && cur.happened && s.year-cur.years[n-1] > 2 {
+	if n := len(cur.years); n > 0 && cur.happened && s.year-cur.years[n-1] > 2 && !otherYear.MatchString(c.text[cur.start:cur.end]) {
 		return fmt.Sprintf("What it tells of happened in %d.", cur.years[n-1])
 	}
 	return ""
 }
+
+// otherYear: "since 2019" goes on, and a standard has a year in its name.
+var otherYear = expression.Guard(`(?i)\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`)
 
 // fresh tells whether a record is recent enough to show operation today. Records
 // without a date count.

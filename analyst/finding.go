@@ -162,7 +162,7 @@ func cause(item api.SoAItem) string {
 	case item.ImplementationStatus == api.NotEvidenced:
 		return "Not known. The documents given may not hold it, or it may not be done; the control's owner can tell."
 	case n[conflicting] > 0:
-		return "Documents were changed apart from each other, and nobody brought them into line."
+		return "Not known. Perhaps one document was changed and another wasn't, or they speak of different things; the quotes tell."
 	case item.ImplementationStatus == api.Planned:
 		return "The measure has been decided, but not carried out."
 	case item.ImplementationStatus == api.NotImplemented:
@@ -208,7 +208,7 @@ func recommendation(c api.Control, f api.Finding) string {
 	case f.GapType == "evidence":
 		b.WriteString("Collect records that show it being done.")
 	case f.GapType == "governance":
-		b.WriteString("Decide which of the contradicting documents holds, and correct the other.")
+		b.WriteString("Read the passages that disagree; if they do, decide which holds, and correct the other.")
 	default:
 		b.WriteString("Complete the control where it falls short.")
 	}

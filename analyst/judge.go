@@ -112,10 +112,11 @@ func (s *Session) oddRows(d demand, hits []hit, readings []reading) {
 func affirmsLike(d demand, c *candidate, r *reading) bool {
 	for i := range c.sentences {
 		cur := &c.sentences[i]
-		if !cur.row || cur.denied != 0 || cur.plan != "" || cur.template != "" || cur.question || cur.instruction {
+		if !cur.row || cur.plan != "" || cur.template != "" || cur.question || cur.instruction {
 			continue
 		}
-		if d.against([]*sentence{cur}, c.beside(i), c.around).cover >= r.match.cover-0.1 {
+		m := d.against([]*sentence{cur}, c.beside(i), c.around)
+		if _, no := negates(d, c, i, m); !no && m.cover >= r.match.cover-0.1 {
 			return true
 		}
 	}

@@ -49,7 +49,11 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	case api.NotEvidenced:
 		m.Assessed = false
 		m.Confidence = 0
-		m.Rationale = "Not rated: no evidence was found, which says nothing of the practice itself. Level 0 stands until there is some."
+		found := "no evidence was found"
+		if len(item.Evidence) > 0 {
+			found = "what was found is too little to be evidence"
+		}
+		m.Rationale = "Not rated: " + found + ", which says nothing of the practice itself. Level 0 stands until there is some."
 	case api.NotImplemented:
 		m.Rationale = "Level 0: the evidence says that it is not done."
 	case api.Planned:

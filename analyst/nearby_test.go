@@ -148,3 +148,56 @@ func TestWhatWouldHappen(t *testing.T) {
 		"Hardware and software: nobody manages them from purchase to disposal.":                           denied,
 	})
 }
+
+// A "not" is of its own predicate: what is joined to it stays affirmed.
+func TestWhatANotIsOf(t *testing.T) {
+	mfa := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
+	holds(t, mfa, map[string]string{
+		"Multi-factor authentication is required for remote access and for privileged accounts and no user is exempt.": covered,
+		"Multi-factor authentication is required for remote access so that nobody can sign in with a stolen password.": covered,
+		"Remote access and privileged accounts are not protected by multi-factor authentication.":                      denied,
+	})
+	holds(t, control("Patching", "Critical security patches are installed within one month of release."), map[string]string{
+		"IT installs critical security patches within one month of release and unpatched systems are isolated.":                      covered,
+		"Critical security patches are installed within one month of release and products that have been discontinued are replaced.": covered,
+		"Critical security patches are not installed within one month of release.":                                                   denied,
+	})
+	holds(t, control("Locking of devices", "Devices lock automatically after 10 minutes."), map[string]string{
+		"Devices not used for 10 minutes lock automatically.": covered,
+		"Devices do not lock automatically after 10 minutes.": denied,
+	})
+	holds(t, control("Flaws", "Flaws in software are found and fixed."), map[string]string{
+		"We do not tell users of flaws in software.": missing,
+		"We do not fix flaws in software.":           denied,
+	})
+}
+
+// A row's bare "no" is of its column; of a column of state, of the row.
+func TestRowsThatSayNo(t *testing.T) {
+	holds(t, control("Access reviews", "Access rights are reviewed by owners every quarter."), map[string]string{
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Patched: no":        covered,
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Approved: N. Patel": covered,
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Result: None":       covered,
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Privileged: no":     covered,
+		"Control: Access rights are reviewed by owners every quarter; Implemented (Y/N): N":   denied,
+		"Control: Access rights are reviewed by owners every quarter; Status: On hold":        denied,
+		"Control: Access rights are reviewed by owners every quarter; Done: ☐":                template,
+	})
+}
+
+// May is a month; an initial ends no sentence; "after" is not "before"; an obligation is no plan.
+func TestSmallWords(t *testing.T) {
+	holds(t, control("Penetration testing", "Penetration tests are performed every year."), map[string]string{
+		"A penetration test is performed every year in May.":                  covered,
+		"Penetration tests may be performed every year.":                      partial,
+		"A penetration test by A. Smith and B. Jones is performed each year.": covered,
+	})
+	holds(t, control("Background checks", "Candidates are screened before they receive access."), map[string]string{
+		"Candidates are screened before they receive access.": covered,
+		"Candidates are screened after they receive access.":  partial,
+	})
+	holds(t, control("Support of investigations", "Employees cooperate in risk assessments."), map[string]string{
+		"Employees are expected to cooperate in risk assessments.":      covered,
+		"Cooperation in risk assessments is expected to start in 2027.": plannedOnly,
+	})
+}

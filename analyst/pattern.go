@@ -16,25 +16,29 @@ var (
 		`road ?map item|will (?:\w+ly )?(?:soon )?(?:be )?(?:fitted|built|bought|implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
 		`shall be (?:implemented|introduced|rolled out|deployed) (?:by|in|during) |` +
 		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
-		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|aims?|proposes?) to |` +
+		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|proposes?) to |` +
 		`plans? (?:are|is) (?:under way|underway|in place) to |planned (?:for|in|by) |scheduled to (?:be )?(?:` + planVerbs + `)\w*|` +
 		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + months + `)|(?:on|in) (?:the|our) roadmap|` +
 		`to be (?:implemented|introduced|rolled out|deployed|established|developed|purchased|completed by|done)|` +
 		`going to (?:implement|introduce|deploy|roll|establish|adopt|develop|buy)|next (?:year|quarter|fiscal year|budget)|` +
-		`(?:target|planned|expected|due|go-live) date:? |(?:has|have) been (?:proposed|suggested|scheduled)\b|(?:is|are) (?:proposed|scheduled to|expected (?:to|in|by)|going to)\b|not (?:yet )?started\b|(?:on|in) (?:the|our|a) backlog|` +
+		`(?:target|planned|expected|due|go-live) date:? |(?:has|have) been (?:proposed|suggested|scheduled)\b|(?:is|are) (?:proposed|scheduled to|expected (?:to (?:be )?` + planVerbs + `\w*|to go|to arrive|in|by)|going to)\b|not (?:yet )?started\b|(?:on|in) (?:the|our|a) backlog|` +
 		`(?:under|being) (?:consideration|considered|evaluated|discussed)\b|(?:we|team|it|they) (?:are|is) (?:evaluating|considering|exploring|looking into|discussing)\b|(?:would|'d|’d) like to\b|hopes? to\b|in (?:the )?future,? |budget (?:is )?pending|` +
 		`(?:is|are) to (?:be (?:divided|introduced|bought|written|set up|assessed|monitored|moved|replaced)|monitor|watch|send|provide) .{0,80}\b(?:20\d\d|next|q[1-4])|want(?:s)? to (?:have|introduce|buy|set up|start|build)|(?:explore|investigate) whether\b|first draft\b)`)
 	statusPlan = expression.Of(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not started|in progress|pending|to ?do|ongoing|scheduled|0 ?%)`)
-	statusNo   = expression.Of(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no\b|false\b|not |none\b|missing|fail|absent|disabled|non-?complian|n(?:[^/\w]|$)|inactive|off\b|expired|overdue)`)
-	cellNo     = expression.Of(`(?i)\b(?:mfa|2fa|(?:multi|two)-factor[\w -]{0,24}|trained|training|signed|patched|backed up|acknowledged|reviewed|approved|installed|protected)\s*[:=|]\s*(?:no|false|n|none)(?:[^/\w]|$)`)
-	statusYes  = expression.Of(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
+	statusNo   = expression.Of(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:yet|implement|in place|met|compliant|enforced|enabled|encrypted|tested|effective|done|started|complete|available|active|configured|present|established|performed)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
+	// cellNo is a cell that says no and nothing else; ofState are columns that speak of their whole row.
+	cellNo = expression.Of(`(?i)^\W*(?:no|n|false|none|never|absent|off)[\s.]*$|^\W*(?:not (?:yet|done|met|tested|implemented|in place|completed?|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
+	// nothingFound: "Result: none".
+	nothingFound = expression.Of(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
+	ofState      = expression.Of(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
+	statusYes    = expression.Of(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
 
 	byDate = expression.Of(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
 
 	nextReview = expression.Of(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
 
 	templatePattern = expression.Of(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,80}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
-	limitPattern    = expression.Of(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:few|number of|subset)|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|rarely|seldom|hardly (?:ever|any)|scarcely|[1-9]?\d ?% of)`)
+	limitPattern    = expression.Of(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:few|number of|subset)|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory|[1-9]?\d ?% of)`)
 	instructPattern = expression.Of(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:mark|rate|score|report|treat|consider|classify|set|record|flag)\b.{0,60}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|level [0-5])|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm) (?:must|should|shall|will|is to|has to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
 	speakerPattern  = expression.Of(`(?i)^\W*(?:system|assistant|user) ?:`)
 	purposePattern  = expression.Of(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
@@ -64,7 +68,7 @@ var triggers = triggerWords(map[int]string{
 		developed purchased completed done`,
 	forTemplate: `tbd tbc todo fixme lorem your acme defined determined confirmed decided specified completed added written agreed`,
 	forLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
-		most few number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally rarely seldom hardly scarcely %`,
+		most few number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory %`,
 	forInstruction: `ignore disregard forget override compliant implemented met satisfied satisfactory satisfying passed evidenced level applicable ai prompt message
 		assistant assessor auditor model tool reviewer reader llm you`,
 	forPurpose:    `purpose purposes aim aims goal goals objective objectives intent intents scope scopes policy document procedure standard plan section chapter`,
@@ -95,7 +99,7 @@ func worth(text string, words []word) int {
 			mask |= forLimit
 		}
 	}
-	if strings.ContainsAny(text, "[<{$☐") || strings.Contains(text, "____") {
+	if strings.ContainsAny(text, "[<{$☐□❏⬜") || strings.Contains(text, "____") {
 		mask |= forTemplate
 	}
 	if strings.Contains(text, ".....") {
@@ -117,10 +121,12 @@ func readPatterns(s *stance, text string, words []word, year int) {
 	}
 	readPlan(s, text, words, year, may)
 	if s.limit == "" && may&forLimit != 0 {
-		s.limit = limitPattern.FindString(text)
+		if s.limit = limitPattern.FindString(text); s.limit != "" && noneExempt.MatchString(text) {
+			s.limit = ""
+		}
 	}
 	if strings.ContainsAny(text, ":=|") {
-		s.answersNo = s.answersNo || statusNo.MatchString(text)
+		s.answersNo = s.answersNo || !s.row && statusNo.MatchString(text)
 		s.answersYes = statusYes.MatchString(text)
 	}
 	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?")
@@ -130,34 +136,66 @@ func readPatterns(s *stance, text string, words []word, year int) {
 	s.definition = may&forDefinition != 0 && definePattern.MatchString(text)
 	s.reference = may&forReference != 0 && referPattern.MatchString(text)
 	s.happened = may&forHappened != 0 && happenedPattern.MatchString(text) || s.answersYes && isoDate.MatchString(text)
+	if s.row {
+		s.readCells(text, words)
+	}
 	if s.answersNo {
 		s.denied |= 1<<s.clauses - 1
-	} else if strings.ContainsAny(text, ":=|") {
-		for _, m := range cellNo.FindAllStringIndex(text, -1) {
-			for _, w := range words {
-				if w.start >= m[0] && w.end <= m[1] {
-					s.denied |= 1 << w.clause
-				}
+	}
+}
+
+// ofDeeds are names of columns for what is done or there, without a verb.
+var ofDeeds = wordSet("mfa 2fa authentication encryption backup backups training antivirus malware bitlocker filevault edr monitoring logging patches")
+
+// readCells reads a row's bare "no": under a column of state it is said of the whole row, under another
+// of what the column names.
+func (s *stance) readCells(text string, words []word) {
+	at := 0
+	for cell := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '|' }) {
+		from := at + strings.Index(text[at:], cell)
+		at = from + len(cell)
+		label, value, ok := strings.Cut(cell, ": ")
+		if !ok || !cellNo.MatchString(value) {
+			continue
+		}
+		switch {
+		case openBox(strings.TrimSpace(value)):
+			s.template = strings.TrimSpace(value)
+			return
+		case nothingFound.MatchString(cell):
+			continue
+		case ofState.MatchString(label):
+			s.answersNo = true
+			return
+		}
+		tells, denied := false, uint64(0) // "privileged: no" is of a kind, "reviewed: no" of a deed
+		for _, w := range words {
+			if w.start >= from && w.end <= at {
+				tells = tells || isVerb(w) || ofDeeds[w.text]
+				denied |= 1 << w.clause
 			}
+		}
+		if tells {
+			s.denied |= denied
 		}
 	}
 }
 
+// noneExempt: "no user is exempt" limits nothing.
+var noneExempt = expression.Guard(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
+
 // openBox: a box that nobody ticked, before a step or a question.
-func openBox(text string) bool {
-	return strings.HasPrefix(text, "[ ]") || strings.HasPrefix(text, "☐")
-}
+func openBox(text string) bool { return unticked.MatchString(text) }
+
+var unticked = expression.Of(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
 
 func readTemplate(s *stance, text string) {
 	if openBox(text) {
-		s.template = "☐"
-		if text[0] == '[' {
-			s.template = "[ ]"
-		}
+		s.template = unticked.FindString(text)
 		return
 	}
 	// "[name](link)" is no blank, nor is a ticked box; and "has to be specified" is a rule.
-	if m := templatePattern.FindStringIndex(text); m != nil && !(m[1] < len(text) && text[m[1]] == '(') && !(m[0] == 0 && strings.EqualFold(text[:m[1]], "[x]")) && !obliged(text, m) {
+	if m := templatePattern.FindStringIndex(text); m != nil && !(m[1] < len(text) && text[m[1]] == '(') && !strings.EqualFold(text[m[0]:m[1]], "[x]") && !obliged(text, m) {
 		s.template = strings.TrimSpace(text[m[0]:m[1]])
 	}
 }

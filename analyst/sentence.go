@@ -128,6 +128,13 @@ func endsSentence(text string, from, i int) bool {
 		r, _ := utf8.DecodeRuneInString(next)
 		return token == "etc" && unicode.IsUpper(r)
 	}
+	if len(token) == 1 && k > from && text[k] >= 'A' && text[k] <= 'Z' {
+		// An initial ("A. Smith"); "as in Annex A. The …" ends.
+		next, _, _ := strings.Cut(strings.TrimLeft(text[j:], " \t\r\n"), " ")
+		if r, _ := utf8.DecodeRuneInString(next); unicode.IsUpper(r) && !stopWords[strings.ToLower(next)] {
+			return false
+		}
+	}
 	if k == from || strings.TrimSpace(text[from:k]) == "" { // "1." or "a." before a list item
 		return len(token) > 3
 	}

@@ -68,7 +68,7 @@ func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) a
 		item.Reason += fmt.Sprintf(" Of %s, %d in another language than English could not be read by these rules: a person should.", counted(in.Documents, "document"), in.Foreign)
 		item.Confidence = min(item.Confidence, unreadable)
 	}
-	item.NeedsReview = j.Confidence < reviewBelow || j.Implementation != api.Implemented || c.IsMaterial || j.Exception ||
+	item.NeedsReview = j.Confidence < reviewBelow || j.Implementation != api.Implemented || j.Coverage != api.CoverageStrong || c.IsMaterial || j.Exception ||
 		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == conflicting })
 	return item
 }

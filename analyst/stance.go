@@ -11,6 +11,8 @@ type stance struct {
 	unreal      uint64 // clauses that say what would have been
 	exempt      uint64 // clauses that tell what a rule or document does not reach
 	instead     uint64 // clauses behind a "but"
+	over        uint64 // clauses that say that something was given up
+	seldom      uint64 // clauses that say that something hardly happens
 	pronoun     bool   // begins with "this", "they" …
 	backward    bool   // a denied or planned clause speaks of what went before ("it is not enforced")
 	plan        string // the words that put it in the future
@@ -39,7 +41,7 @@ var (
 	auxiliaries  = wordSet("is are was were be been being has have had does do did am")
 	modals       = wordSet("must shall should may might can could will would cannot can't")
 	pronouns     = wordSet("this it that these those they such here both neither")
-	hedges       = wordSet("should may might could recommended encouraged optional optionally ideally preferably advised discretion")
+	hedges       = wordSet("should may might could recommended encouraged optional optionally ideally preferably advised discretion voluntary")
 	// Words after "no" or "not" that don't deny.
 	comparatives = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
 	// What "without" may stand before in a rule.
@@ -65,13 +67,64 @@ func cutClauses(text string, words []word) int {
 	for i := range words {
 		if i > 0 && n < maxClause {
 			gap := text[words[i-1].end:words[i].start]
-			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || words[i].text == "without" || supposes(words, i) {
+			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || words[i].text == "without" || supposes(words, i) || goesOn(words, i, n) {
 				n++
 			}
 		}
 		words[i].clause = n
 	}
 	return int(n) + 1
+}
+
+// goesOn: at the word a second predicate begins, of which a "not" says nothing of the first: "… is
+// required and no user is exempt", "… is encrypted so that nothing is lost".
+func goesOn(words []word, i int, clause uint8) bool {
+	switch next := at(words, i+1); words[i].text {
+	case "and":
+		if negatives[next] {
+			break
+		}
+		if !predicateAhead(words, i+1) {
+			return false
+		}
+	case "so":
+		if next != "that" && !predicateAhead(words, i+1) {
+			return false
+		}
+	case "that":
+		if before := at(words, i-1); before != "sure" && before != "ensure" && before != "ensures" && before != "ensuring" || !predicateAhead(words, i+1) {
+			return false
+		}
+	case "as", "since":
+		if next == "well" || next == "a" || next == "an" || next == "the" && words[i].text == "since" || !predicateAhead(words, i+1) {
+			return false
+		}
+	default:
+		return false
+	}
+	first := i
+	for first > 0 && words[first-1].clause == clause {
+		first--
+	}
+	if conditionals[words[first].text] || relative[words[first].text] {
+		return false // what is supposed goes on
+	}
+	return hasAuxiliary(words[first:i]) || hasVerb(words[first:i])
+}
+
+const maxSubject = 8 // words before a verb
+
+// predicateAhead: a subject of a few words, or none, and its auxiliary stand at i.
+func predicateAhead(words []word, i int) bool {
+	for k := i; k < len(words) && k <= i+maxSubject; k++ {
+		switch w := words[k].text; {
+		case auxiliaries[w] || modals[w] || strings.HasSuffix(w, "n't"):
+			return true
+		case conditionals[w] || contrasts[w] || w == "and" || w == "or" || w == "to" || w == "that":
+			return false
+		}
+	}
+	return false
 }
 
 // read finds the stance of a sentence. text is the sentence, words its words, whose
@@ -92,6 +145,7 @@ func read(text string, words []word, year int) stance {
 	readModality(&s, words)
 	labels := spreadDenial(&s, text, words)
 	readPatterns(&s, text, words, year)
+	s.spreadOver(words)
 	s.fragment = s.fragment || !labels && !hasVerb(words) && !closes(text, words) || !labels && !s.row && keywords(text, words)
 	return s
 }
@@ -130,13 +184,23 @@ func keywords(text string, words []word) bool {
 // ended: the word at i says that something was done once and is no more: "we stopped reviewing logs",
 // "the reviews have been discontinued", "the project is on hold".
 func ended(words []word, i int) bool {
-	switch words[i].text {
-	case "stopped", "ceased", "quit":
-		return strings.HasSuffix(at(words, i+1), "ing")
-	case "discontinued", "abandoned", "paused":
-		return auxiliaries[at(words, i-1)] || strings.HasSuffix(at(words, i+1), "ing")
+	w, next, k := words[i].text, at(words, i+1), i-1
+	for strings.HasSuffix(at(words, k), "ly") || at(words, k) == "now" {
+		k--
+	}
+	before := at(words, k)
+	switch w {
+	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
+		return auxiliaries[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
+			(w == "stopped" || w == "ceased") && (next == "" || next == "in" || next == "since" || next == "on")
+	case "abolished":
+		return auxiliaries[before]
+	case "disabled", "deactivated", "withdrawn":
+		return past[before] // "leavers' accounts are disabled" is a rule
+	case "switched", "turned", "given":
+		return past[before] && (next == "off" || next == "up")
 	case "hold":
-		return at(words, i-1) == "on" && (auxiliaries[at(words, i-2)] || at(words, i-2) == "put" || at(words, i-2) == "currently")
+		return before == "on"
 	}
 	return false
 }
@@ -213,12 +277,18 @@ func readNegation(s *stance, words []word) {
 				s.prohibited |= bit
 			case modals[prev] || ability || next == "permitted" || next == "allowed" || next == "acceptable" || next == "tolerated":
 				s.prohibited |= bit
+			case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
+				s.exempt |= bit // "need not be tested"
+			case saysWhich(words, i):
+				// "Data that is not public is …"
 			case auxiliaries[prev] || auxiliaries[at(words, i-2)]:
 				s.denied |= bit
 			case next == "applicable":
 				s.limit = "not applicable"
 			case w.text == "never" && !auxiliaries[prev] && !participle(next) && (!pronouns[prev] && prev != "we" || neverDone[next]):
 				s.prohibited |= bit
+			case w.text == "not" && (participle(next) || next == "being") && !pronouns[prev] && !auxiliaries[prev] && clauseHasOther(words, i):
+				// "Services not exposed to the internet are …" says which.
 			case w.text == "not" && aside(words, i):
 				// "The partner, not our admins, reads the log" says that it is read.
 			default:
@@ -237,6 +307,8 @@ func readNegation(s *stance, words []word) {
 					s.denied |= bit
 				}
 			case comparatives[next]:
+			case prev == "with":
+				// "A server with no user data" says which.
 			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
 			case clauseHasModal(words, w.clause):
 				s.prohibited |= bit
@@ -276,9 +348,21 @@ func readNegation(s *stance, words []word) {
 			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") {
 				s.denied |= bit
 			}
-		case ended(words, i):
-			if s.conditional&bit == 0 && !clauseHasModal(words, w.clause) {
-				s.denied |= bit
+		case ended(words, i) && s.conditional&bit == 0 && !clauseHasModal(words, w.clause) && !clauseHas(words, w.clause, "that", "which", "who", "those"):
+			s.over |= bit
+			if first := firstOfClause(words, w.clause); w.clause > 0 && (first == w.text || first == "on") {
+				s.over |= bit >> 1 // "log reviews: paused since May"
+			}
+		case w.text == "rarely" || w.text == "seldom" || w.text == "hardly" || w.text == "scarcely" || w.text == "barely":
+			s.seldom |= bit
+		case w.text == "exempt" && auxiliaries[prev] && s.denied&bit == 0:
+			s.exempt |= bit
+		case w.text == "used" && next == "to" && !auxiliaries[prev] && prev != "be":
+			s.unreal |= bit // what was once
+		case former[w.text]:
+			s.unreal |= bit
+			if i == 0 {
+				s.unreal |= bit << 1
 			}
 		case lacking[w.text]:
 			// "Looks for missing entries" misses nothing.
@@ -378,6 +462,41 @@ func (s *stance) onlyAfter(words []word) {
 func clauseHasParticiple(words []word, clause uint8) bool {
 	for _, w := range words {
 		if w.clause == clause && participle(w.text) && w.text != "been" {
+			return true
+		}
+	}
+	return false
+}
+
+// saysWhich: the negation at i belongs to a side clause that only says which things are meant, and the
+// sentence goes on: "systems that are not managed are blocked". "We ensure that it is not lost" is none.
+func saysWhich(words []word, i int) bool {
+	for k := i - 1; k >= 0 && k >= i-3 && words[k].clause == words[i].clause; k-- {
+		switch words[k].text {
+		case "which", "who":
+			return false // after a comma or a noun; told by its own clause
+		case "that":
+			before := at(words, k-1)
+			return k > 0 && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note"
+		}
+		if !auxiliaries[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
+			return false
+		}
+	}
+	return false
+}
+
+var (
+	past   = wordSet("been was were")
+	former = wordSet("previously formerly historically")
+	// Stems of verbs that "that" follows with what is said.
+	saysThat = wordSet("ensur verifi say said state mean show found confirm report note assum know tell told indic see saw agre guarante demonstr declar")
+)
+
+// clauseHasOther: beside the word at i, its clause has an auxiliary.
+func clauseHasOther(words []word, i int) bool {
+	for k, w := range words {
+		if k != i && w.clause == words[i].clause && (auxiliaries[w.text] || modals[w.text] || k > i+1 && (verbs[w.text] || isVerb(w))) {
 			return true
 		}
 	}
@@ -509,6 +628,26 @@ func spreadDenial(s *stance, text string, words []word) (label bool) {
 	return label
 }
 
+// spreadOver lets the members of an enumeration share what is said of the last: "backups of servers,
+// laptops and phones have been discontinued".
+func (s *stance) spreadOver(words []word) {
+	for i := len(words) - 1; i > 0; i-- {
+		c := words[i].clause
+		if before := words[i-1].clause; before != c && s.over&(1<<c) != 0 && !s.row && !clauseHasVerb(words, before) && clauseHasAuxiliary(words, c) {
+			s.over |= 1 << before
+		}
+	}
+}
+
+func clauseHasAuxiliary(words []word, clause uint8) bool {
+	for _, w := range words {
+		if w.clause == clause && auxiliaries[w.text] {
+			return true
+		}
+	}
+	return false
+}
+
 // enumerates: a clause ends an enumeration of subjects ("… and phones are not scanned").
 func enumerates(clause []word) bool {
 	for i, w := range clause {
@@ -580,7 +719,7 @@ func readModality(s *stance, words []word) {
 					weak = p + " " + w.text
 				}
 			}
-		case w.text == "try" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && at(words, i+1) == "to":
+		case w.text == "try" || w.text == "aim" && at(words, i+1) == "to" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && at(words, i+1) == "to":
 			weak = w.text
 		}
 	}

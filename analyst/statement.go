@@ -182,6 +182,7 @@ type demand struct {
 	known  []uint64  // of a control as a whole: all concepts of its texts
 	// excused: it asks what is done about exceptions from a rule.
 	excused bool
+	ahead   bool // it asks for something before something else
 	only    bool // the statement itself is about exceptions or limits
 	// What its evidence has to name: that of its control, and that of the statement beyond.
 	names, says []anchor
@@ -225,6 +226,7 @@ func newDemand(text, title string) demand {
 		t.topical = !t.action && slices.ContainsFunc(d.topic, func(of asked) bool { return of.id == t.id })
 	}
 	d.times, d.years = quantities(text, words)
+	d.ahead = before.MatchString(text) && !after.MatchString(text)
 	for _, w := range words {
 		switch w.text {
 		case "exception", "exceptions", "exemption", "exemptions", "waiver", "waivers", "deviation", "deviations":

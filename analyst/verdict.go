@@ -137,7 +137,7 @@ func (c *candidate) beside(i int) []*sentence {
 	}
 	for _, k := range [...]int{i - 1, i + 1} {
 		if k >= 0 && k < len(c.sentences) {
-			if n := &c.sentences[k]; n.under == cur.under && !n.row && !n.question && !n.instruction && n.template == "" && n.plan == "" {
+			if n := &c.sentences[k]; n.under == cur.under && !n.row && !n.question && !n.instruction && n.template == "" && n.plan == "" && n.hedge == "" && n.limit == "" {
 				out = append(out, n)
 			}
 		}
@@ -169,6 +169,9 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, true
 	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
+		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, c.text[cur.start:cur.end]) {
+			return r, false // it denies something else
+		}
 		if d.saidInstead(cur, m) {
 			if r.cover < saysPart || !relevant || m.own < minOwn {
 				return r, false
@@ -220,7 +223,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if d.excused && !excuses(cur, c.leadOf(cur)) {
 		return r, false // the rule says nothing of exceptions from it
 	}
-	if why := s.unsaid(d, cur, m, r.cover); why != "" {
+	if why := s.unsaid(d, cur, text, m, r.cover); why != "" {
 		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && m.lacks == nil
 		return say(partial, why)
 	}
@@ -267,7 +270,7 @@ func unsaidMinor(m match) string {
 }
 
 // unsaid is what of a statement a sentence that speaks of it leaves out; empty where it says all.
-func (s *Session) unsaid(d demand, cur *sentence, m match, cover float64) string {
+func (s *Session) unsaid(d demand, cur *sentence, text string, m match, cover float64) string {
 	switch {
 	case cover < saysIt && len(m.missed) > 0:
 		return "It says part of it; not said: " + list(m.missed) + "."
@@ -279,6 +282,9 @@ func (s *Session) unsaid(d demand, cur *sentence, m match, cover float64) string
 		return "It speaks of the matter; not said: " + list(m.missed) + "."
 	case len(m.unsaid) > 0 && m.sense < sameThing:
 		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
+	}
+	if d.ahead && after.MatchString(text) && !before.MatchString(text) {
+		return "It says after, where before is asked for."
 	}
 	if why, is := seldom(d.times, cur.times); is {
 		return "It is weaker than asked: " + why + "."
@@ -296,9 +302,11 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	case cur.reference:
 		return "It only points to another document."
 	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur)):
-		return "The statement rules something out, and the sentence doesn't."
+		return "The statement says what must not be, and the sentence doesn't rule that out."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.lackedBy(c.text[cur.start:cur.end]):
 		return "The sentence forbids something; it doesn't say that this is done."
+	case m.main != 0 && m.main&^cur.seldom == 0:
+		return "It hardly ever happens, the sentence says."
 	case c.leadOf(cur).hedge != "" || cur.hedge != "":
 		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))
 	case !d.only && (cur.limit != "" || c.leadOf(cur).limit != ""):
@@ -328,6 +336,9 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
 		return "", true
 	}
+	if m.main != 0 && m.main&^cur.over == 0 && !d.ends() {
+		return ": it was given up", true
+	}
 	if lead := c.leadOf(cur); lead != cur && lead.denied != 0 {
 		return ", as the words before the list say", true
 	}
@@ -336,6 +347,84 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 		return ", as the next sentence says: " + quoteWords(c.text[c.sentences[n].start:c.sentences[n].end]), true
 	}
 	return "", false
+}
+
+// generally are words that a "not" before denies all that a sentence is about.
+var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made complete completed yet currently currently any anything one way process procedure policy control rule formal official")
+
+// targeted tells whether what a sentence denies is of the statement: in "we don't notify users of
+// flaws" not the finding of flaws.
+func (d demand) targeted(s *sentence, text string) bool {
+	words := split(text)
+	cutClauses(text, words)
+	for i, w := range words {
+		switch {
+		case s.denied&(1<<w.clause) == 0:
+			continue
+		case undone[w.text] != "":
+			if d.asks(words[i : i+1]) {
+				return true
+			}
+			continue
+		case !negatives[w.text] && !lacking[w.text] && !strings.HasSuffix(w.text, "n't"):
+			continue
+		}
+		n := 0
+		for k := i + 1; k < len(words) && n < 3; k++ {
+			next := words[k]
+			if next.clause != w.clause && next.text != words[i+1].text {
+				break
+			}
+			if n > 0 && small[next.text] {
+				break
+			}
+			if generally[next.text] {
+				return true
+			}
+			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {
+				continue
+			}
+			n++
+			if d.asks(words[k : k+1]) {
+				return true
+			}
+		}
+		if n == 0 {
+			return true // nothing in particular
+		}
+	}
+	return false
+}
+
+// small are words behind which another thing is named.
+var small = wordSet("for to with of in on at by from about against through during under over into until before after")
+
+// asks tells whether words name something of the statement or its control.
+func (d demand) asks(words []word) bool {
+	terms := termsOf(words, stance{})
+	for _, of := range [2][]asked{d.terms, d.topic} {
+		for _, a := range of {
+			if _, ok := lookup(terms, a.id); ok {
+				return true
+			}
+			for _, p := range a.parts {
+				if _, ok := lookup(terms, p); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ends tells whether the statement itself is about ending things: leavers' accounts are disabled.
+func (d demand) ends() bool {
+	for _, word := range [...]string{"disable", "remove", "revoke", "terminate", "suspend", "stop", "block", "lock", "withdraw", "cancel", "delete", "discontinue", "dispose"} {
+		if d.mentions(word) {
+			return true
+		}
+	}
+	return d.restricts()
 }
 
 // affirmed measures a sentence by the clauses alone that don't deny. Vectors are blind
@@ -457,6 +546,11 @@ func excuses(of ...*sentence) bool {
 	}
 	return false
 }
+
+var (
+	before = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
+	after  = expression.Guard(`(?i)\bafter\b`)
+)
 
 // saysNo: a sentence may rule out without a "not".
 func saysNo(s *sentence) bool {

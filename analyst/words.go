@@ -39,8 +39,14 @@ func split(text string) []word {
 		}
 		w := strings.ToLower(apostrophes.Replace(text[start:i]))
 		one := word{text: w, stem: stem(env, w), start: start, end: i}
-		if text[start:i] == "IT" {
+		switch raw := text[start:i]; {
+		case raw == "IT":
 			one.stem = "IT" // no pronoun
+		case raw == "May" && (len(out) > 0 || i+1 < len(text) && text[i] == ' ' && text[i+1] >= '0' && text[i+1] <= '9'):
+			one.text = raw // the month, or a name
+		}
+		if whole := shortened[w]; whole != "" {
+			one.text, one.stem = whole, whole
 		}
 		out = append(out, one)
 	}
@@ -48,6 +54,10 @@ func split(text string) []word {
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' }
+
+// shortened are words that people type without their apostrophe.
+var shortened = map[string]string{"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
+	"didnt": "didn't", "hasnt": "hasn't", "havent": "haven't"}
 
 // apostrophes are the marks that people type for one.
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")

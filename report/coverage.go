@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/catalog"
@@ -157,6 +158,9 @@ func coverageOf(s *Source) []frameworkCoverage {
 	return out
 }
 
+// firstControls is the chapter of ISO 27002 that controls begin with; before it stand terms.
+const firstControls = 5
+
 // annexA is the list that ISO 27001 6.1.3 d asks for: every control of Annex A in order.
 // Where the framework itself holds only the clauses, ISO 27002 has them without the "A.".
 func annexA(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
@@ -179,6 +183,10 @@ func annexA(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
 	}
 	if len(rows) == 0 && guide != nil {
 		for _, r := range guide.requirements {
+			chapter, _, _ := strings.Cut(r.code, ".")
+			if n, err := strconv.Atoi(chapter); err != nil || n < firstControls {
+				continue
+			}
 			r.code = "A." + r.code
 			rows = append(rows, r)
 		}
