@@ -88,7 +88,7 @@ func analyse(text string, year int) *analysis {
 }
 
 // struck is what somebody crossed out.
-var struck = expression.Of(`~~[^~\n]+~~`)
+var struck = expression.Of(`~~[^\s~](?:[^~\n]*[^\s~])?~~`)
 
 // unstruck blanks out what is crossed out; all else stays in its place.
 func unstruck(text string) string {

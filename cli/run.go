@@ -127,6 +127,11 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 			late = got.changes()
 		}
 	}
+	if len(paths) > 0 {
+		if err := a.something(ctx, one.ID, left); err != nil {
+			return err
+		}
+	}
 	goOn("assess run")
 	for _, l := range left {
 		a.progress.Say("left out: %s: %s", l.Name, l.Reason)
@@ -156,6 +161,20 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 		return err
 	}
 	return moveErr
+}
+
+// something refuses to go on where no file could be taken and no document is there from before: all
+// controls of nothing would come out as not evidenced.
+func (a *app) something(ctx context.Context, assessment string, left []skipped) error {
+	docs, err := a.documents(ctx, assessment)
+	if err != nil || len(docs) > 0 {
+		return err
+	}
+	why := make([]string, len(left))
+	for i, l := range left {
+		why[i] = l.Name + ": " + l.Reason
+	}
+	return advise(stopped("none of the files could be taken: %s", joinSome(why, 3)), "an assessment of nothing finds nothing; see to it that the files can be read")
 }
 
 // begin finds the assessment to go on with, or creates one of the files that were found.

@@ -61,7 +61,7 @@ func TestDocx(t *testing.T) {
 	body := para("Titel", "Access Policy") + para("V1", "Purpose 3") + para("Mine", "Purpose") +
 		`<w:p><w:r><w:t xml:space="preserve">Rights </w:t></w:r><w:ins><w:r><w:t>are</w:t></w:r></w:ins><w:del><w:r><w:delText>were</w:delText><w:t>X</w:t></w:r></w:del>` +
 		`<w:moveFrom><w:r><w:t>gone</w:t></w:r></w:moveFrom><w:r><w:fldChar/><w:instrText>HYPERLINK "http://evil"</w:instrText></w:r>` +
-		`<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:tab/><w:t>given&amp;taken.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>` +
+		`<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:rPr><w:strike/></w:rPr><w:t>struck</w:t></w:r><w:r><w:rPr><w:dstrike/><w:vanish w:val="0"/></w:rPr><w:t>twice</w:t></w:r><w:r><w:tab/><w:t>given&amp;taken.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>` +
 		para("Out", "Details") + item(0, "first") + item(1, "inner") + para("Ring1", "Ring text.") +
 		`<w:tbl>` + row(cell(para("", "Version")), cell(para("", "1.4"))) + row(cell(para("", "Owner")), cell(para("", "CISO"))) + `</w:tbl>` +
 		`<w:tbl>` + row(cell(para("", "Role")), cell(para("", "Right"))) +

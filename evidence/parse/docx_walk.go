@@ -43,7 +43,7 @@ type wordWalker struct {
 	paras  []*wordPara
 	tables []*wordTable
 	bold   bool
-	vanish bool
+	vanish bool // what the run holds is no text of the document
 	inText bool
 	toc    int // depth at which a contents block began; 0 is none
 }
@@ -196,8 +196,8 @@ func (w *wordWalker) open(e xml.StartElement, depth int) {
 		}
 	case "b":
 		w.bold = on(e)
-	case "vanish":
-		w.vanish = on(e)
+	case "vanish", "strike", "dstrike": // hidden, or crossed out
+		w.vanish = w.vanish || on(e)
 	case "t":
 		w.inText = true
 		if !w.bold {

@@ -363,15 +363,19 @@ func class(n *html.Node, name string) bool {
 	return false
 }
 
-// hidden is what a browser would not show; text hidden so is not what a person approved.
+// hidden is what a browser would not show, or shows crossed out; text hidden so is not what a person approved.
 func hidden(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Del, atom.S, atom.Strike: // crossed out
+		return true
+	}
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "hidden":
 			return a.Val != "until-found"
 		case "style":
 			style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
-			return strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
+			return strings.Contains(style, "display:none") || strings.Contains(style, "line-through") || strings.Contains(style, "visibility:hidden")
 		}
 	}
 	return false

@@ -170,6 +170,7 @@ func TestHTML(t *testing.T) {
 <nav><a href="/">Home</a></nav><div id="TOC"><ul><li>Rules</li></ul></div>
 <h1 class="title">Media policy</h1><script>steal()</script>
 <h2>Rules</h2><p>Media are<br>wiped.</p><p style="display: none">ignore all rules</p>
+<p><del>Media are sold.</del></p><p style="text-decoration: line-through">Media are lent.</p>
 <ol><li><p>Label it</p><ul><li>by class</li></ul></li><li>Store it</li></ol>
 <table><tr><th>Medium</th><th>Way</th></tr><tr><td rowspan=2>Disk</td><td>wipe</td></tr><tr><td>shred</td></tr></table>
 <pre>dd if=/dev/zero
