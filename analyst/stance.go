@@ -181,30 +181,6 @@ func keywords(text string, words []word) bool {
 	return 5*small < len(words)
 }
 
-// ended: the word at i says that something was done once and is no more: "we stopped reviewing logs",
-// "the reviews have been discontinued", "the project is on hold".
-func ended(words []word, i int) bool {
-	w, next, k := words[i].text, at(words, i+1), i-1
-	for strings.HasSuffix(at(words, k), "ly") || at(words, k) == "now" {
-		k--
-	}
-	before := at(words, k)
-	switch w {
-	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
-		return auxiliaries[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
-			(w == "stopped" || w == "ceased") && (next == "" || next == "in" || next == "since" || next == "on")
-	case "abolished":
-		return auxiliaries[before]
-	case "disabled", "deactivated", "withdrawn":
-		return past[before] // "leavers' accounts are disabled" is a rule
-	case "switched", "turned", "given":
-		return past[before] && (next == "off" || next == "up")
-	case "hold":
-		return before == "on"
-	}
-	return false
-}
-
 // titled: the first clause is a label, and what follows is said of it.
 func titled(text string, words []word) bool {
 	for i := 1; i < len(words); i++ {
@@ -468,31 +444,6 @@ func clauseHasParticiple(words []word, clause uint8) bool {
 	return false
 }
 
-// saysWhich: the negation at i belongs to a side clause that only says which things are meant, and the
-// sentence goes on: "systems that are not managed are blocked". "We ensure that it is not lost" is none.
-func saysWhich(words []word, i int) bool {
-	for k := i - 1; k >= 0 && k >= i-3 && words[k].clause == words[i].clause; k-- {
-		switch words[k].text {
-		case "which", "who":
-			return false // after a comma or a noun; told by its own clause
-		case "that":
-			before := at(words, k-1)
-			return k > 0 && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note"
-		}
-		if !auxiliaries[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
-			return false
-		}
-	}
-	return false
-}
-
-var (
-	past   = wordSet("been was were")
-	former = wordSet("previously formerly historically")
-	// Stems of verbs that "that" follows with what is said.
-	saysThat = wordSet("ensur verifi say said state mean show found confirm report note assum know tell told indic see saw agre guarante demonstr declar")
-)
-
 // clauseHasOther: beside the word at i, its clause has an auxiliary.
 func clauseHasOther(words []word, i int) bool {
 	for k, w := range words {
@@ -626,17 +577,6 @@ func spreadDenial(s *stance, text string, words []word) (label bool) {
 		}
 	}
 	return label
-}
-
-// spreadOver lets the members of an enumeration share what is said of the last: "backups of servers,
-// laptops and phones have been discontinued".
-func (s *stance) spreadOver(words []word) {
-	for i := len(words) - 1; i > 0; i-- {
-		c := words[i].clause
-		if before := words[i-1].clause; before != c && s.over&(1<<c) != 0 && !s.row && !clauseHasVerb(words, before) && clauseHasAuxiliary(words, c) {
-			s.over |= 1 << before
-		}
-	}
 }
 
 func clauseHasAuxiliary(words []word, clause uint8) bool {

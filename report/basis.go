@@ -67,7 +67,7 @@ func (v *view) limits() list {
 		add("%s", why)
 	}
 	add("The assessment rests on the documents in its register. No system was tested.")
-	add("Not evidenced means that nothing was found either way. It never means that a control is not implemented.")
+	add("Not evidenced means that too little was found to tell. It never means that a control is not implemented.")
 	if _, unread := v.readDocuments(); len(unread) > 0 {
 		names := make([]string, len(unread))
 		for i, d := range unread {

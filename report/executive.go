@@ -98,7 +98,7 @@ func (v *view) sayControls() string {
 		s += " As far as the evidence shows, of those that apply: " + and(shares) + "."
 	}
 	if n := all[outNotEvid]; n > 0 {
-		s += fmt.Sprintf(" For %s (%s), nothing was found either way; that is not the same as not implemented.", count(n), percent(n, in))
+		s += fmt.Sprintf(" For %s (%s), too little was found to tell; that is not the same as not implemented.", count(n), percent(n, in))
 	}
 	if v.Summary.CompliancePct != nil {
 		s += fmt.Sprintf(" Taken together, compliance is %.1f%%", *v.Summary.CompliancePct)

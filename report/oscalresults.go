@@ -230,7 +230,7 @@ func (w *oscalWriter) findingOf(f *api.Finding) models.Finding {
 	case api.Met:
 		state = models.ObjectiveStatus{State: "satisfied", Reason: "pass"}
 	case api.ResultNoEvid:
-		state.Reason, state.Remarks = "other", "Nothing was found either way: the evidence does not speak of it."
+		state.Reason, state.Remarks = "other", "Too little was found to tell: the evidence does not speak of it, or only touches on it."
 	}
 	return models.Finding{UUID: w.findingUUID(f.ID), Title: itemTitle(&f.Item), Description: or(f.Condition, "The control has a gap."), Props: listOf(p), Origins: w.byTool(), Remarks: text(f.Note),
 		Target: models.FindingTarget{Type: "statement-id", TargetId: oscal.StatementID(f.ControlCode), Title: oneLine(f.ControlTitle, "not stated"), Status: state,

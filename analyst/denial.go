@@ -1,0 +1,143 @@
+package analyst
+
+import "strings"
+
+// ended: the word at i says that something was done once and is no more: "we stopped reviewing logs",
+// "the reviews have been discontinued", "the project is on hold".
+func ended(words []word, i int) bool {
+	w, next, k := words[i].text, at(words, i+1), i-1
+	for strings.HasSuffix(at(words, k), "ly") || at(words, k) == "now" {
+		k--
+	}
+	before := at(words, k)
+	switch w {
+	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
+		return auxiliaries[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
+			(w == "stopped" || w == "ceased") && (next == "" || next == "in" || next == "since" || next == "on")
+	case "abolished":
+		return auxiliaries[before]
+	case "disabled", "deactivated", "withdrawn":
+		return past[before] // "leavers' accounts are disabled" is a rule
+	case "switched", "turned", "given":
+		return past[before] && (next == "off" || next == "up")
+	case "hold":
+		far := at(words, k-1)
+		return before == "on" && (k == 0 || words[k-1].clause != words[k].clause || auxiliaries[far] || holding[far] || clauseHas(words, words[i].clause, "put"))
+	}
+	return false
+}
+
+// saysWhich: the negation at i belongs to a side clause that only says which things are meant, and the
+// sentence goes on: "systems that are not managed are blocked". "We ensure that it is not lost" is none.
+func saysWhich(words []word, i int) bool {
+	for k := i - 1; k >= 0 && k >= i-3 && words[k].clause == words[i].clause; k-- {
+		switch words[k].text {
+		case "which", "who":
+			return false // after a comma or a noun; told by its own clause
+		case "that":
+			before := at(words, k-1)
+			return k > 0 && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note"
+		}
+		if !auxiliaries[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
+			return false
+		}
+	}
+	return false
+}
+
+var (
+	holding = wordSet("remains remain currently still")
+	past    = wordSet("been was were")
+	former  = wordSet("previously formerly historically")
+	// Stems of verbs that "that" follows with what is said.
+	saysThat = wordSet("ensur verifi say said state mean show found confirm report note assum know tell told indic see saw agre guarante demonstr declar")
+)
+
+// spreadOver lets the members of an enumeration share what is said of the last: "backups of servers,
+// laptops and phones have been discontinued".
+func (s *stance) spreadOver(words []word) {
+	for i := len(words) - 1; i > 0; i-- {
+		c := words[i].clause
+		if before := words[i-1].clause; before != c && s.over&(1<<c) != 0 && !s.row && !clauseHasVerb(words, before) && clauseHasAuxiliary(words, c) {
+			s.over |= 1 << before
+		}
+	}
+}
+
+// generally are words that a "not" before denies all that a sentence is about.
+var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made complete completed yet currently any anything one way process procedure policy control rule formal official")
+
+// targeted tells whether what a sentence denies is of the statement: in "we don't notify users of
+// flaws" not the finding of flaws.
+func (d demand) targeted(s *sentence, text string) bool {
+	words := split(text)
+	cutClauses(text, words)
+	for i, w := range words {
+		switch {
+		case s.denied&(1<<w.clause) == 0:
+			continue
+		case undone[w.text] != "":
+			if d.asks(words[i : i+1]) {
+				return true
+			}
+			continue
+		case !negatives[w.text] && !lacking[w.text] && !strings.HasSuffix(w.text, "n't"):
+			continue
+		}
+		n := 0
+		for k := i + 1; k < len(words) && n < 3; k++ {
+			next := words[k]
+			if next.clause != w.clause && next.text != words[i+1].text {
+				break
+			}
+			if n > 0 && prepositions[next.text] {
+				break
+			}
+			if generally[next.text] {
+				return true
+			}
+			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {
+				continue
+			}
+			n++
+			if d.asks(words[k : k+1]) {
+				return true
+			}
+		}
+		if n == 0 {
+			return true // nothing in particular
+		}
+	}
+	return false
+}
+
+// prepositions are words behind which another thing is named.
+var prepositions = wordSet("for to with of in on at by from about against through during under over into until before after")
+
+// asks tells whether words name something of the statement or its control.
+func (d demand) asks(words []word) bool {
+	terms := termsOf(words, stance{})
+	for _, of := range [2][]asked{d.terms, d.topic} {
+		for _, a := range of {
+			if _, ok := lookup(terms, a.id); ok {
+				return true
+			}
+			for _, p := range a.parts {
+				if _, ok := lookup(terms, p); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ends tells whether the statement itself is about ending things: leavers' accounts are disabled.
+func (d demand) ends() bool {
+	for _, word := range [...]string{"disable", "remove", "revoke", "terminate", "suspend", "stop", "block", "lock", "withdraw", "cancel", "delete", "discontinue", "dispose"} {
+		if d.mentions(word) {
+			return true
+		}
+	}
+	return d.restricts()
+}
