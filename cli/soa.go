@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -261,6 +262,31 @@ func (a *app) soaRefresh() *cobra.Command {
 	}
 }
 
+const controlsNamed = 6 // of a rule that many break
+
+// alikeIssues are a version's issues with a row for what is the same of several controls.
+func alikeIssues(all []api.ValidationIssue) (rows [][]string) {
+	at := map[[3]string]int{}
+	var controls [][]string
+	for _, i := range all {
+		key := [3]string{i.Severity, i.Rule, i.Message}
+		n, seen := at[key]
+		if !seen {
+			n = len(rows)
+			at[key] = n
+			rows, controls = append(rows, []string{i.Severity, i.Rule, i.Message, ""}), append(controls, nil)
+		}
+		controls[n] = append(controls[n], i.ControlCode)
+	}
+	for n, codes := range controls {
+		rows[n][3] = strings.Join(codes[:min(len(codes), controlsNamed)], ", ")
+		if more := len(codes) - controlsNamed; more > 0 {
+			rows[n][3] += fmt.Sprintf(" and %d more (-o json names all)", more)
+		}
+	}
+	return rows
+}
+
 func (a *app) soaValidate() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate", Short: "Check the newest version against the rules for submission", Args: takes(0, 0),
@@ -276,11 +302,8 @@ func (a *app) soaValidate() *cobra.Command {
 				return err
 			}
 			if err := a.out.Print(v, func(p *print.Page) {
-				var rows [][]string
-				for _, i := range v.Issues {
-					rows = append(rows, []string{i.Severity, i.ControlCode, i.Rule, i.Message})
-				}
-				p.Table([]print.Column{{Title: "severity", Keep: true}, {Title: "control", Keep: true}, {Title: "rule", Keep: true}, {Title: "message", Wrap: true}}, rows)
+				rows := alikeIssues(v.Issues)
+				p.Table([]print.Column{{Title: "severity", Keep: true}, {Title: "rule", Keep: true}, {Title: "message", Wrap: true}, {Title: "controls", Wrap: true}}, rows)
 				a.none(p, len(rows), "No rule is broken.")
 				if len(rows) > 0 {
 					p.Blank()
