@@ -226,8 +226,11 @@ func (a *app) maturitySummary() *cobra.Command {
 				domainTable(p, s)
 				p.Blank()
 				for _, l := range sorted(s.ByLevel) {
-					n, _ := strconv.Atoi(l)
-					p.Text("level %s: %s", level(n), count(s.ByLevel[l], "control", "controls"))
+					of := plain(l)
+					if n, err := strconv.Atoi(l); err == nil {
+						of = "level " + level(n)
+					}
+					p.Text("%s: %s", of, count(s.ByLevel[l], "control", "controls"))
 				}
 				p.Text("%s", s.Formula)
 			})
