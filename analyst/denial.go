@@ -49,9 +49,18 @@ var (
 	holding = wordSet("remains remain currently still")
 	past    = wordSet("been was were")
 	former  = wordSet("previously formerly historically")
-	// Stems of verbs that "that" follows with what is said.
-	saysThat = wordSet("ensur verifi say said state mean show found confirm report note assum know tell told indic see saw agre guarante demonstr declar")
+	// Verbs that "that" follows with what is said.
+	saysThat = stemSet("ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare")
 )
+
+// stemSet are words in all their forms.
+func stemSet(s string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(s) {
+		m[stemOf(w)] = true
+	}
+	return m
+}
 
 // spreadOver lets the members of an enumeration share what is said of the last: "backups of servers,
 // laptops and phones have been discontinued".
