@@ -373,3 +373,19 @@ func TestCategory(t *testing.T) {
 		}
 	}
 }
+
+// Where a person sets a status and says why, the finding speaks as they do.
+func TestFindingOfAnEdit(t *testing.T) {
+	note := "Seen at the data centre on 3 March."
+	item := soaItem(api.PartiallyImplemented, 0.5)
+	item.MissingElements = []string{"Networks are separated (the evidence says it is not so)", "Links are encrypted"}
+	item.Note = &note
+	f, _ := Finding(weighted(5), item)
+	if f.MissingElements[0] != item.MissingElements[0] || !strings.Contains(f.Condition, "Note: “Seen at the data centre on 3 March”.") {
+		t.Errorf("%q, %q", f.MissingElements, f.Condition)
+	}
+	item.EditedFields = []string{"implementation_status"}
+	if f, _ = Finding(weighted(5), item); f.MissingElements[0] != "Networks are separated" || item.MissingElements[0] == f.MissingElements[0] {
+		t.Errorf("%q of %q", f.MissingElements, item.MissingElements)
+	}
+}

@@ -2,6 +2,7 @@ package analyst
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
@@ -36,6 +37,11 @@ func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
 		Owner:           item.Owner,
 		Source:          "analysis",
 	}
+	if decided(item) {
+		for i, m := range f.MissingElements {
+			f.MissingElements[i] = withoutNote(m)
+		}
+	}
 	requirements := 0
 	for _, codes := range item.RequirementCodes {
 		requirements += len(codes)
@@ -47,6 +53,9 @@ func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
 	f.Recommendation = recommendation(c, f)
 	return f, true
 }
+
+// decided: a person set the status, against what was read.
+func decided(item api.SoAItem) bool { return slices.Contains(item.EditedFields, "implementation_status") }
 
 func resultOf(s api.Implementation) api.Result {
 	switch s {
@@ -111,6 +120,9 @@ func condition(item api.SoAItem) string {
 		fmt.Fprintf(&b, "The control counts as implemented, but the evidence for it is %s. ", item.EvidenceCoverage)
 	}
 	b.WriteString(item.Reason)
+	if item.Note != nil && strings.TrimSpace(*item.Note) != "" {
+		fmt.Fprintf(&b, " Note: “%s”.", shorten(strings.TrimRight(*item.Note, ". "), 240))
+	}
 	shown := make(map[string]bool)
 	for _, e := range item.Evidence {
 		if len(shown) == 3 {
