@@ -55,7 +55,9 @@ func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
 }
 
 // decided: a person set the status, against what was read.
-func decided(item api.SoAItem) bool { return slices.Contains(item.EditedFields, "implementation_status") }
+func decided(item api.SoAItem) bool {
+	return slices.Contains(item.EditedFields, "implementation_status")
+}
 
 func resultOf(s api.Implementation) api.Result {
 	switch s {

@@ -59,74 +59,6 @@ var (
 var undoing = []string{"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
 	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied", "met", "operational", "working", "started", "begun"}
 
-const maxClause = 63
-
-// cut gives each word its clause and returns their number.
-func cutClauses(text string, words []word) int {
-	n := uint8(0)
-	for i := range words {
-		if i > 0 && n < maxClause {
-			gap := text[words[i-1].end:words[i].start]
-			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || words[i].text == "without" || supposes(words, i) || goesOn(words, i, n) {
-				n++
-			}
-		}
-		words[i].clause = n
-	}
-	return int(n) + 1
-}
-
-// goesOn: at the word a second predicate begins, of which a "not" says nothing of the first: "… is
-// required and no user is exempt", "… is encrypted so that nothing is lost".
-func goesOn(words []word, i int, clause uint8) bool {
-	switch next := at(words, i+1); words[i].text {
-	case "and":
-		if negatives[next] {
-			break
-		}
-		if !predicateAhead(words, i+1) {
-			return false
-		}
-	case "so":
-		if next != "that" && !predicateAhead(words, i+1) {
-			return false
-		}
-	case "that":
-		if before := at(words, i-1); before != "sure" && before != "ensure" && before != "ensures" && before != "ensuring" || !predicateAhead(words, i+1) {
-			return false
-		}
-	case "as", "since":
-		if next == "well" || next == "a" || next == "an" || next == "the" && words[i].text == "since" || !predicateAhead(words, i+1) {
-			return false
-		}
-	default:
-		return false
-	}
-	first := i
-	for first > 0 && words[first-1].clause == clause {
-		first--
-	}
-	if conditionals[words[first].text] || relative[words[first].text] {
-		return false // what is supposed goes on
-	}
-	return hasAuxiliary(words[first:i]) || hasVerb(words[first:i])
-}
-
-const maxSubject = 8 // words before a verb
-
-// predicateAhead: a subject of a few words, or none, and its auxiliary stand at i.
-func predicateAhead(words []word, i int) bool {
-	for k := i; k < len(words) && k <= i+maxSubject; k++ {
-		switch w := words[k].text; {
-		case auxiliaries[w] || modals[w] || strings.HasSuffix(w, "n't"):
-			return true
-		case conditionals[w] || contrasts[w] || w == "and" || w == "or" || w == "to" || w == "that":
-			return false
-		}
-	}
-	return false
-}
-
 // read finds the stance of a sentence. text is the sentence, words its words, whose
 // clauses it sets; today is empty where unknown.
 func read(text string, words []word, year int) stance {
@@ -179,16 +111,6 @@ func keywords(text string, words []word) bool {
 		}
 	}
 	return 5*small < len(words)
-}
-
-// titled: the first clause is a label, and what follows is said of it.
-func titled(text string, words []word) bool {
-	for i := 1; i < len(words); i++ {
-		if words[i].clause > 0 {
-			return strings.Contains(text[words[i-1].end:words[i].start], ":") && !hasAuxiliary(words[:i])
-		}
-	}
-	return false
 }
 
 func at(words []word, i int) string {
@@ -435,25 +357,6 @@ func (s *stance) onlyAfter(words []word) {
 	}
 }
 
-func clauseHasParticiple(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && participle(w.text) && w.text != "been" {
-			return true
-		}
-	}
-	return false
-}
-
-// clauseHasOther: beside the word at i, its clause has an auxiliary.
-func clauseHasOther(words []word, i int) bool {
-	for k, w := range words {
-		if k != i && w.clause == words[i].clause && (auxiliaries[w.text] || modals[w.text] || k > i+1 && (verbs[w.text] || isVerb(w))) {
-			return true
-		}
-	}
-	return false
-}
-
 // orders tells whether the word at i begins an order: "don't share passwords" is a rule.
 // "Don't have any" leaves out who doesn't.
 func orders(words []word, i int) bool {
@@ -494,24 +397,6 @@ func describes(words []word, i int) bool {
 	}
 	for k := i + 2; k < len(words) && words[k].clause == words[i].clause; k++ {
 		if auxiliaries[words[k].text] || modals[words[k].text] {
-			return true
-		}
-	}
-	return false
-}
-
-func firstOfClause(words []word, clause uint8) string {
-	for _, w := range words {
-		if w.clause == clause {
-			return w.text
-		}
-	}
-	return ""
-}
-
-func clauseHasVerb(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && (auxiliaries[w.text] || modals[w.text]) {
 			return true
 		}
 	}
@@ -579,15 +464,6 @@ func spreadDenial(s *stance, text string, words []word) (label bool) {
 	return label
 }
 
-func clauseHasAuxiliary(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && auxiliaries[w.text] {
-			return true
-		}
-	}
-	return false
-}
-
 // enumerates: a clause ends an enumeration of subjects ("… and phones are not scanned").
 func enumerates(clause []word) bool {
 	for i, w := range clause {
@@ -599,46 +475,6 @@ func enumerates(clause []word) bool {
 		}
 	}
 	return false
-}
-
-func clauseHas(words []word, clause uint8, any ...string) bool {
-	for _, w := range words {
-		if w.clause != clause {
-			continue
-		}
-		for _, a := range any {
-			if w.text == a {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func clauseHasModal(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && (w.text == "must" || w.text == "shall" || w.text == "may" || w.text == "should" || w.text == "can" || w.text == "will") {
-			return true
-		}
-	}
-	return false
-}
-
-// supposes tells whether the word at i begins a condition. "Once a year" and "may
-// not be provided" don't, nor does "should" but at the beginning.
-func supposes(words []word, i int) bool {
-	w, next := words[i].text, at(words, i+1)
-	switch {
-	case !conditionals[w]:
-		return false
-	case w == "once":
-		return next != "a" && next != "per" && next != "every" && next != "each" && next != "in"
-	case w == "should":
-		return i == 0
-	case w == "provided":
-		return next == "that"
-	}
-	return true
 }
 
 func readModality(s *stance, words []word) {
