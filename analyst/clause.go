@@ -1,6 +1,9 @@
 package analyst
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const maxClause = 63
 
@@ -97,57 +100,32 @@ func titled(text string, words []word) bool {
 	return false
 }
 
+// clauseSome: a word of the clause is such a one.
+func clauseSome(words []word, clause uint8, such func(w string) bool) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.clause == clause && such(w.text) })
+}
+
 func clauseHas(words []word, clause uint8, any ...string) bool {
-	for _, w := range words {
-		if w.clause != clause {
-			continue
-		}
-		for _, a := range any {
-			if w.text == a {
-				return true
-			}
-		}
-	}
-	return false
+	return clauseSome(words, clause, func(w string) bool { return slices.Contains(any, w) })
 }
 
 func clauseHasModal(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && (w.text == "must" || w.text == "shall" || w.text == "may" || w.text == "should" || w.text == "can" || w.text == "will") {
-			return true
-		}
-	}
-	return false
-}
-
-func clauseHasVerb(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && (auxiliaries[w.text] || modals[w.text]) {
-			return true
-		}
-	}
-	return false
+	return clauseHas(words, clause, "must", "shall", "may", "should", "can", "will")
 }
 
 func clauseHasAuxiliary(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && auxiliaries[w.text] {
-			return true
-		}
-	}
-	return false
+	return clauseSome(words, clause, func(w string) bool { return auxiliaries[w] })
+}
+
+func clauseHasVerb(words []word, clause uint8) bool {
+	return clauseSome(words, clause, func(w string) bool { return auxiliaries[w] || modals[w] })
 }
 
 func clauseHasParticiple(words []word, clause uint8) bool {
-	for _, w := range words {
-		if w.clause == clause && participle(w.text) && w.text != "been" {
-			return true
-		}
-	}
-	return false
+	return clauseSome(words, clause, func(w string) bool { return participle(w) && w != "been" })
 }
 
-// clauseHasOther: beside the word at i, its clause has an auxiliary.
+// clauseHasOther: beside the word at i, its clause has an auxiliary, or a verb further on.
 func clauseHasOther(words []word, i int) bool {
 	for k, w := range words {
 		if k != i && w.clause == words[i].clause && (auxiliaries[w.text] || modals[w.text] || k > i+1 && (verbs[w.text] || isVerb(w))) {

@@ -9,6 +9,9 @@ import (
 
 const months = `january|february|march|april|may|june|july|august|september|october|november|december`
 
+// notSo are the states that a status or a cell says not to be.
+const notSo = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established`
+
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
 var (
@@ -25,9 +28,9 @@ var (
 		`(?:under|being) (?:consideration|considered|evaluated|discussed)\b|(?:we|team|it|they) (?:are|is) (?:evaluating|considering|exploring|looking into|discussing)\b|(?:would|'d|’d) like to\b|hopes? to\b|in (?:the )?future,? |budget (?:is )?pending|` +
 		`(?:is|are) to (?:be (?:divided|introduced|bought|written|set up|assessed|monitored|moved|replaced)|monitor|watch|send|provide) .{0,80}\b(?:20\d\d|next|q[1-4])|want(?:s)? to (?:have|introduce|buy|set up|start|build)|(?:explore|investigate) whether\b|first draft\b)`)
 	statusPlan = expression.Of(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not started|in progress|pending|to ?do|ongoing|scheduled|0 ?%)`)
-	statusNo   = expression.Of(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:yet|implement|in place|met|compliant|enforced|enabled|encrypted|tested|effective|done|started|complete|available|active|configured|present|established|performed)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
+	statusNo   = expression.Of(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + notSo + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
 	// cellNo is a cell that says no and nothing else; ofState are columns that speak of their whole row.
-	cellNo = expression.Of(`(?i)^\W*(?:no|n|false|none|never|absent|off)[\s.]*$|^\W*(?:not (?:yet|done|met|tested|implemented|in place|completed?|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
+	cellNo = expression.Of(`(?i)^\W*(?:no|n|false|none|never|absent|off)[\s.]*$|^\W*(?:not (?:implemented|completed?|` + notSo + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
 	// nothingFound: "Result: none".
 	nothingFound = expression.Of(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
 	ofState      = expression.Of(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
@@ -190,8 +193,8 @@ func openBox(text string) bool { return unticked.MatchString(text) }
 var unticked = expression.Of(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
 
 func readTemplate(s *stance, text string) {
-	if openBox(text) {
-		s.template = unticked.FindString(text)
+	if box := unticked.FindString(text); box != "" {
+		s.template = box
 		return
 	}
 	// "[name](link)" is no blank, nor is a ticked box; and "has to be specified" is a rule.

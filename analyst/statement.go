@@ -226,7 +226,7 @@ func newDemand(text, title string) demand {
 		t.topical = !t.action && slices.ContainsFunc(d.topic, func(of asked) bool { return of.id == t.id })
 	}
 	d.times, d.years = quantities(text, words)
-	d.ahead = before.MatchString(text) && !after.MatchString(text)
+	d.ahead = saysBefore.MatchString(text) && !saysAfter.MatchString(text)
 	for _, w := range words {
 		switch w.text {
 		case "exception", "exceptions", "exemption", "exemptions", "waiver", "waivers", "deviation", "deviations":

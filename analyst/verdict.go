@@ -283,7 +283,7 @@ func (s *Session) unsaid(d demand, cur *sentence, text string, m match, cover fl
 	case len(m.unsaid) > 0 && m.sense < sameThing:
 		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
 	}
-	if d.ahead && after.MatchString(text) && !before.MatchString(text) {
+	if d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
 		return "It says after, where before is asked for."
 	}
 	if why, is := seldom(d.times, cur.times); is {
@@ -470,8 +470,8 @@ func excuses(of ...*sentence) bool {
 }
 
 var (
-	before = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
-	after  = expression.Guard(`(?i)\bafter\b`)
+	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
+	saysAfter  = expression.Guard(`(?i)\bafter\b`)
 )
 
 // saysNo: a sentence may rule out without a "not".

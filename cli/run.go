@@ -110,7 +110,7 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 	goOn := func(words string) {
 		a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command(words))
 	}
-	var late int
+	var late, taken int
 	if len(files) > 0 {
 		again := "assess run"
 		for _, p := range paths { // else what was not taken yet would be left out without a word
@@ -121,13 +121,13 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 		if err != nil {
 			return err
 		}
-		left = got.Left
+		left, taken = got.Left, got.taken()
 		a.sayVanished(got)
 		if one.State.Reached(api.StateSoADrafted) {
 			late = got.changes()
 		}
 	}
-	if len(paths) > 0 {
+	if len(paths) > 0 && taken == 0 {
 		if err := a.something(ctx, one.ID, left); err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, fi
 	return moveErr
 }
 
-// something refuses to go on where no file could be taken and no document is there from before: all
+// something refuses to go on, where no file could be taken, without a document from before: all
 // controls of nothing would come out as not evidenced.
 func (a *app) something(ctx context.Context, assessment string, left []skipped) error {
 	docs, err := a.documents(ctx, assessment)

@@ -28,6 +28,9 @@ type synced struct {
 // changes are the documents whose content is new.
 func (s *synced) changes() int { return len(s.Added) + len(s.Replaced) }
 
+// taken is how many files are documents now.
+func (s *synced) taken() int { return s.changes() + len(s.Renamed) + s.Unchanged }
+
 // folders are the first parts of the paths that the files of folders have.
 func folders(paths []string) []string {
 	var out []string
