@@ -66,25 +66,25 @@ func TestSeverity(t *testing.T) {
 		{0, 1, 0, api.NotImplemented, api.SeverityInformational},
 		{10, 1, 50, api.NotAssessed, api.SeverityInformational},
 	} {
-		got, why := Severity(tc.weight, tc.missing, tc.requirements, tc.status)
+		got, _, why := Severity(tc.weight, tc.missing, tc.requirements, tc.status)
 		if got != tc.want {
 			t.Errorf("%+v: %s (%s)", tc, got, why)
 		}
 	}
-	if _, why := Severity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(why, "weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.3") {
+	if _, _, why := Severity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(why, "weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.3") {
 		t.Errorf("formula %q", why)
 	}
 	// More weight, more missing or more requirements is never milder.
 	for w := range 10 {
 		for m := range 10 {
 			for status := range statusFactor {
-				here, _ := Severity(w, float64(m)/10, m, status)
+				here, _, _ := Severity(w, float64(m)/10, m, status)
 				for _, s := range []struct {
 					w int
 					m float64
 					r int
 				}{{w + 1, float64(m) / 10, m}, {w, float64(m+1) / 10, m}, {w, float64(m) / 10, m + 1}} {
-					if worse, _ := Severity(s.w, s.m, s.r, status); rank(worse) > rank(here) {
+					if worse, _, _ := Severity(s.w, s.m, s.r, status); rank(worse) > rank(here) {
 						t.Fatalf("%d %d %s: %s became %s", w, m, status, here, worse)
 					}
 				}

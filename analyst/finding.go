@@ -42,11 +42,7 @@ func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
 			f.MissingElements[i] = withoutNote(m)
 		}
 	}
-	requirements := 0
-	for _, codes := range item.RequirementCodes {
-		requirements += len(codes)
-	}
-	f.Severity, f.SeverityReason = Severity(f.Weight, 1-item.CoverageRatio, requirements, f.Status)
+	f.Severity, f.SeverityPoints, f.SeverityReason = Severity(f.Weight, 1-item.CoverageRatio, item.RequirementCodes.Count(), f.Status)
 	f.Condition = condition(item)
 	f.Cause = cause(item)
 	f.Effect = effect(c, item)

@@ -29,8 +29,9 @@ const (
 //	points = weight × (0.4 + 0.6 × share missing) × status factor + ¹⁄₁₀ for each requirement, 1 at most
 //
 // A material control (weight 10) is never below medium, and not below high where
-// half of it or more is missing. The second result says all this with the numbers.
-func Severity(weight int, missingShare float64, requirements int, status api.Implementation) (api.Severity, string) {
+// half of it or more is missing. The points are rounded to hundredths; the last result says all
+// this with the numbers.
+func Severity(weight int, missingShare float64, requirements int, status api.Implementation) (api.Severity, float64, string) {
 	weight = min(10, max(0, weight))
 	if math.IsNaN(missingShare) {
 		missingShare = 1
@@ -38,7 +39,7 @@ func Severity(weight int, missingShare float64, requirements int, status api.Imp
 	missingShare = min(1, max(0, missingShare))
 	factor, ok := statusFactor[status]
 	if !ok {
-		return api.SeverityInformational, fmt.Sprintf("The status %q is no gap.", status)
+		return api.SeverityInformational, 0, fmt.Sprintf("The status %q is no gap.", status)
 	}
 	extra := min(1, float64(max(0, requirements))/10)
 	points := float64(weight)*(0.4+0.6*missingShare)*factor + extra
@@ -63,7 +64,7 @@ func Severity(weight int, missingShare float64, requirements int, status api.Imp
 			why += fmt.Sprintf("; raised to %s because the control is material (weight 10)", floor)
 		}
 	}
-	return severity, why + "."
+	return severity, math.Round(points*100) / 100, why + "."
 }
 
 // rank is the place of a severity, worst first.

@@ -177,16 +177,17 @@ func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput
 
 func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
-	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
+	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-severity_points,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
 		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
 			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
 			(f.Result == "" || i.Result == f.Result) && (f.GapType == "" || i.GapType == f.GapType) && (f.Source == "" || i.Source == f.Source)
 	})
 }
 
-// WorstFirst orders findings by severity, then weight, then control.
+// WorstFirst orders findings by severity, then by its points, weight and control.
 func WorstFirst(a, b *api.Finding) int {
-	if c := cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)), cmp.Compare(b.Weight, a.Weight)); c != 0 {
+	if c := cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)),
+		cmp.Compare(b.SeverityPoints, a.SeverityPoints), cmp.Compare(b.Weight, a.Weight)); c != 0 {
 		return c
 	}
 	return cmp.Or(catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
@@ -264,6 +265,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		if _, codes, err := controlsOf(snap, &a); err == nil {
 			f.RequirementCodes = codes[c.Code]
 		}
+		_, f.SeverityPoints, _ = analyst.Severity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
 	case !errors.As(err, &missing):
 		return nil, err
 	}

@@ -149,7 +149,7 @@ var exampleFields = map[string]any{
 	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope and says no reason", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
 	"CreateGapInput.control_id": "IAC-06", "CreateGapInput.status": api.NotImplemented, "CreateGapInput.severity": api.SeverityHigh,
 	"Finding.status": api.NotImplemented, "Finding.result": api.NotMet, "Finding.severity": api.SeverityHigh, "UpdateFindingInput.status": api.PartiallyImplemented,
-	"UpdateFindingInput.severity": api.SeverityMedium, "gap_type": "implementation", "severity_reason": "weight 9 × not met = high",
+	"UpdateFindingInput.severity": api.SeverityMedium, "gap_type": "implementation", "severity_reason": "weight 9 × not met = high", "severity_points": 8.2,
 	"condition": "A second factor is asked for on the mail service only.", "criteria": "People prove who they are with two factors.", "cause": "The shop's administration has its own accounts.",
 	"effect": "A stolen password is enough to change prices.", "recommendation": "Ask for a second factor in the shop's administration.", "Finding.source": "analysis",
 	"by_result": map[api.Result]int{api.Met: 40, api.NotMet: 11}, "by_type": map[string]int{"implementation": 7, "evidence": 4},

@@ -1,6 +1,10 @@
 package report
 
-import "github.com/scf-service/service/report/drawing"
+import (
+	"slices"
+
+	"github.com/scf-service/service/report/drawing"
+)
 
 // A report is told once, as a document of sections and blocks; each format writes the
 // same blocks its own way. All strings in it are plain text.
@@ -199,6 +203,11 @@ func (t table) width() int {
 		sum += max(c.Width, 1)
 	}
 	return sum
+}
+
+// has tells whether a row bears the id.
+func (t table) has(id string) bool {
+	return slices.ContainsFunc(t.Rows, func(r row) bool { return r.ID == id })
 }
 
 // Details tells whether any row has a detail.

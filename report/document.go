@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
@@ -18,10 +19,28 @@ func (v *view) document() document {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+starterNotice)
 	}
 	v.nameAnchors()
+	v.notePassages()
 	for _, p := range v.kind.parts {
 		d.Sections = append(d.Sections, v.section(p))
 	}
 	return d
+}
+
+// notePassages notes which passages a control has in each part that quotes them, so that the parts
+// after it needn't.
+func (v *view) notePassages() {
+	v.passages = map[part]map[string][]api.Evidence{partGap: {}, partSoA: {}}
+	if v.kind.shows(partGap) {
+		for i := range v.Findings {
+			f := &v.Findings[i]
+			v.passages[partGap][f.ControlCode] = append(v.passages[partGap][f.ControlCode], f.Evidence...)
+		}
+	}
+	if v.kind.shows(partSoA) {
+		for i := range v.SoAItems {
+			v.passages[partSoA][v.SoAItems[i].ControlCode] = v.SoAItems[i].Evidence
+		}
+	}
 }
 
 // nameAnchors gives every item its anchor first, so that links may point forward.
@@ -199,6 +218,18 @@ func evidence(all []api.Evidence) []block {
 		})
 	}
 	return []block{q}
+}
+
+// untold are the passages of an item as quotes, but for those that its control has in other parts
+// of the report.
+func (v *view) untold(code string, all []api.Evidence, parts ...part) []block {
+	told := map[string]bool{}
+	for _, p := range parts {
+		for _, e := range v.passages[p][code] {
+			told[e.SHA256+"\x00"+e.Quote] = true
+		}
+	}
+	return evidence(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return told[e.SHA256+"\x00"+e.Quote] }))
 }
 
 // edited says what people changed after the draft.

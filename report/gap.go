@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
@@ -17,12 +18,46 @@ func (v *view) gapSection() []block {
 	out := []block{
 		heading{ID: v.anchors.add("gap", "severity"), Text: "By severity and domain"}, v.severityTable(), v.domainSeverityTable(), v.heatMap(),
 		heading{ID: v.anchors.add("gap", "index"), Text: "Findings, worst first"}, v.findingIndex(),
-		heading{ID: v.anchors.add("gap", "findings"), Text: "Findings in full"},
 	}
+	var full []block
+	unseen := v.unseenTable()
 	for i := range v.Findings {
-		out = append(out, v.finding(i))
+		if !unseen.has(v.ids.findings[i]) {
+			full = append(full, v.finding(i))
+		}
+	}
+	if len(full) > 0 {
+		out = append(append(out, heading{ID: v.anchors.add("gap", "findings"), Text: "Findings in full"}), full...)
+	}
+	if n := len(unseen.Rows); n > 0 {
+		out = append(out, heading{ID: v.anchors.add("gap", "unseen"), Text: "Controls that too little was found for"},
+			say("", fmt.Sprintf("Controls: %s. No passage says them, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; where there is none, put it in place. Where a passage comes near, its place is named.", count(n))), unseen)
 	}
 	return out
+}
+
+// unseenTable are the findings on which there is little to tell but what to ask for: too little
+// was found, and nobody changed or added a word.
+func (v *view) unseenTable() table {
+	t := table{Caption: "Not evidenced: what to ask for, worst first", Columns: []column{
+		{Name: "Severity", Width: 4}, {Name: "Control", Width: 7}, {Name: "Requirements", Width: 6}, {Name: "To be shown", Width: 15}, {Name: "Owner", Width: 4}, {Name: "Due", Width: 4},
+	}}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if f.Result != api.ResultNoEvid || f.Source == "manual" || f.EditedBy != nil || f.Note != nil || !f.InCatalog {
+			continue
+		}
+		asked := f.MissingElements
+		if len(asked) == 0 {
+			asked = []string{f.Criteria}
+		}
+		t.Rows = append(t.Rows, row{ID: v.ids.findings[i], Cells: []cell{
+			badge(string(f.Severity), label(string(f.Severity))).and(span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)}),
+			v.controlCell(span{Text: f.ControlCode}, f.ControlTitle), v.requirements(f.RequirementCodes),
+			prose(strings.Join(asked, "\n")).and(nearby(f.Evidence)...), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
+		}})
+	}
+	return t
 }
 
 // domainSeverityTable counts findings by domain and severity.
@@ -89,4 +124,28 @@ func (v *view) finding(i int) card {
 	}
 	c.Blocks = append(c.Blocks, evidence(f.Evidence)...)
 	return c
+}
+
+// maxNearby is how many places of passages that come near a row names.
+const maxNearby = 3
+
+// nearby names where the passages stand that come near a finding, in few words.
+func nearby(all []api.Evidence) cell {
+	var at []string
+	for _, e := range all {
+		p := or(e.DocumentTitle, e.Filename)
+		if where := place(e.Locator); where != "" {
+			p += " (" + where + ")"
+		}
+		if !slices.Contains(at, p) {
+			at = append(at, p)
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	if n := len(at) - maxNearby; n > 0 {
+		at = append(at[:maxNearby], fmt.Sprintf("and %d more", n))
+	}
+	return cell{{Text: "\nNear it: " + strings.Join(at, "; "), Prose: true}}
 }

@@ -122,19 +122,22 @@ func (v *view) scoreTable(domain string, from, to int) table {
 			previous = fmt.Sprint(*s.PreviousLevel)
 		}
 		var f facts
-		f.addText("The level asks for", s.Criteria)
-		f.addText("The next level asks for", s.NextCriteria)
-		f.addText("Rationale", s.Rationale)
+		if s.Assessed || s.EditedBy != nil {
+			f.addText("The level asks for", s.Criteria)
+			f.addText("The next level asks for", s.NextCriteria)
+			f.addText("Rationale", s.Rationale)
+		}
 		f.addText("Note", text(s.Note))
 		v.edited(&f, &s.Item)
 		var detail []block
 		if len(f.Items) > 0 {
 			detail = append(detail, f)
 		}
+		detail = append(detail, v.untold(s.ControlCode, s.Evidence, partGap, partSoA)...)
 		t.Rows = append(t.Rows, row{
 			ID:     v.ids.scores[i],
 			Cells:  []cell{v.controlCell(span{Text: s.ControlCode}, s.ControlTitle), lvl, number(s.TargetLevel), plain(previous), number(s.Weight), plain(confidence)},
-			Detail: append(detail, evidence(s.Evidence)...),
+			Detail: detail,
 		})
 	}
 	return t

@@ -127,30 +127,21 @@ func (v *view) planDetail(it *api.POAMItem) []block {
 	}
 	f.addText("Vendor dependency", text(it.VendorDependency))
 	f.addText("Comments", text(it.Comments))
+	f.addList("Milestones", v.milestones(it))
 	v.edited(&f, &it.Item)
-	var out []block
-	if len(f.Items) > 0 {
-		out = append(out, f)
+	if len(f.Items) == 0 {
+		return nil
 	}
-	if len(it.Milestones) > 0 {
-		out = append(out, v.milestones(it))
-	}
-	return out
+	return []block{f}
 }
 
-func (v *view) milestones(it *api.POAMItem) table {
-	t := table{Caption: "Milestones of " + it.POAMCode, Columns: []column{
-		{Name: "Milestone", Width: 6}, {Name: "Due", Width: 4}, {Name: "Status", Width: 4}, {Name: "Changes", Width: 5},
-	}}
+func (v *view) milestones(it *api.POAMItem) (out []string) {
 	for _, m := range it.Milestones {
-		changes := cell{{Text: "none"}}
-		if len(m.Changes) > 0 {
-			changes = nil
-			for _, c := range m.Changes {
-				changes = append(changes, span{Text: fmt.Sprintf("Moved to %s on %s by %s: %s", c.DueDate, c.At, or(v.person(c.By), "someone"), or(c.Reason, "no reason given")), Prose: true})
-			}
+		line := fmt.Sprintf("%s: %s (%s)", m.DueDate, m.Title, words(m.Status))
+		for _, c := range m.Changes {
+			line += fmt.Sprintf("; moved to %s on %s by %s: %s", c.DueDate, c.At, or(v.person(c.By), "someone"), or(c.Reason, "no reason given"))
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{free(m.Title), keep(string(m.DueDate)), plain(label(m.Status)), changes}})
+		out = append(out, line)
 	}
-	return t
+	return out
 }

@@ -233,13 +233,23 @@ func (v *view) soaTable(domain string, from, to int) table {
 	return t
 }
 
+// soaDetail says what an item's row doesn't; what is missing is told by its finding, where the
+// report has one.
 func (v *view) soaDetail(it *api.SoAItem) []block {
 	var f facts
 	f.addText("Rationale", it.Rationale)
+	finding := v.anchors.ref("finding", it.ControlCode)
 	if it.Applicability.In() {
-		f.addText("Why this status", it.Reason)
-		f.addList("Not found", it.MissingElements)
-		f.add("Confidence", plain(fmt.Sprintf("%.0f%%", it.Confidence*100)))
+		if finding.Ref == "" || it.ImplementationStatus != api.NotEvidenced {
+			f.addText("Why this status", it.Reason)
+			f.add("Confidence", plain(fmt.Sprintf("%.0f%%", it.Confidence*100)))
+		}
+		if finding.Ref == "" {
+			f.addList("Not found", it.MissingElements)
+		} else {
+			finding.Text = "what is missing, and the passages"
+			f.add("Gap", cell{finding})
+		}
 	}
 	f.addText("Note", text(it.Note))
 	v.edited(&f, &it.Item)
@@ -247,5 +257,5 @@ func (v *view) soaDetail(it *api.SoAItem) []block {
 	if len(f.Items) > 0 {
 		out = append(out, f)
 	}
-	return append(out, evidence(it.Evidence)...)
+	return append(out, v.untold(it.ControlCode, it.Evidence, partGap)...)
 }

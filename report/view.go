@@ -26,6 +26,8 @@ type view struct {
 	// coverage has a framework's requirements with their controls, one per framework.
 	coverage []frameworkCoverage
 	anchors  anchors
+	// passages are those that a part tells, by control.
+	passages map[part]map[string][]api.Evidence
 	// ids are the anchors of the items the template shows, in their order.
 	ids struct{ soa, findings, scores, plan []string }
 }
@@ -64,7 +66,7 @@ func (v *view) sort() {
 	slices.SortStableFunc(v.SoAItems, func(a, b api.SoAItem) int { return byCode(&a.Item, &b.Item) })
 	slices.SortStableFunc(v.Scores, func(a, b api.MaturityScore) int { return byCode(&a.Item, &b.Item) })
 	slices.SortStableFunc(v.Findings, func(a, b api.Finding) int {
-		return cmp.Or(severityRank(a.Severity)-severityRank(b.Severity), b.Weight-a.Weight, byCode(&a.Item, &b.Item))
+		return cmp.Or(severityRank(a.Severity)-severityRank(b.Severity), cmp.Compare(b.SeverityPoints, a.SeverityPoints), b.Weight-a.Weight, byCode(&a.Item, &b.Item))
 	})
 	slices.SortStableFunc(v.POAMItems, func(a, b api.POAMItem) int {
 		return cmp.Or(a.Priority-b.Priority, cmp.Compare(a.DueDate, b.DueDate), catalog.Natural(a.POAMCode, b.POAMCode), cmp.Compare(a.ID, b.ID))

@@ -49,7 +49,7 @@ func alikeSoAItems(a, b *api.SoAItem) bool {
 
 func alikeFindings(a, b *api.Finding) bool {
 	return alikeItems(&a.Item, &b.Item) && a.InCatalog == b.InCatalog && a.Status == b.Status && a.Result == b.Result && a.GapType == b.GapType &&
-		a.Severity == b.Severity && a.SeverityReason == b.SeverityReason && a.Weight == b.Weight && a.Condition == b.Condition && a.Criteria == b.Criteria &&
+		a.Severity == b.Severity && a.SeverityReason == b.SeverityReason && a.SeverityPoints == b.SeverityPoints && a.Weight == b.Weight && a.Condition == b.Condition && a.Criteria == b.Criteria &&
 		a.Cause == b.Cause && a.Effect == b.Effect && a.Recommendation == b.Recommendation && alikeLists(a.MissingElements, b.MissingElements) &&
 		alikeAll(a.Evidence, b.Evidence, alikeEvidence) && alikeNumbers(a.Confidence, b.Confidence) && alikePointers(a.Owner, b.Owner) && alikePointers(a.DueDate, b.DueDate) &&
 		alikePointers(a.Note, b.Note) && a.Source == b.Source

@@ -109,6 +109,14 @@ var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, Seve
 // RequirementCodes are requirement codes by framework code.
 type RequirementCodes map[string][]string
 
+// Count is how many requirements they are, of all frameworks together.
+func (r RequirementCodes) Count() (n int) {
+	for _, codes := range r {
+		n += len(codes)
+	}
+	return n
+}
+
 // Item holds what the items of all deliverables share.
 type Item struct {
 	TenantRecord

@@ -27,6 +27,7 @@ type Finding struct {
 	GapType         string         `json:"gap_type" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
 	Severity        Severity       `json:"severity"`
 	SeverityReason  string         `json:"severity_reason" doc:"The formula, with its numbers."`
+	SeverityPoints  float64        `json:"severity_points" doc:"What the formula comes to, before a person set another severity; of a gap added by hand, with all of it missing."`
 	Weight          int            `json:"weight"`
 	Condition       string         `json:"condition"`
 	Criteria        string         `json:"criteria"`
@@ -58,7 +59,7 @@ type FindingFilter struct {
 	ControlCode string         `query:"control_code"`
 	Owner       string         `query:"owner"`
 	Q           string         `query:"q" doc:"Part of the control, the condition or the recommendation."`
-	Sort        string         `query:"sort" sort:"severity,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"The order; - before a name for descending."`
+	Sort        string         `query:"sort" sort:"severity,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"The order; - before a name for descending."`
 }
 
 // FindingsInput lists the findings of a version.
