@@ -48,7 +48,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/10"
+const Rules = "builtin/11"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {
@@ -90,6 +90,8 @@ type Meaning struct {
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 	// Mean and Deviation are of the closeness of texts that have nothing to do with each other.
 	Mean, Deviation float64
+
+	rivals rivals
 }
 
 func (o Options) withDefaults() Options {

@@ -35,8 +35,8 @@ func (f *found) full() float64 {
 const (
 	mostOf   = 0.5
 	fullOf   = 0.2
-	doneFrom = 0.46
-	saidFrom = 0.5  // from here, documents in force suffice though nothing shows it being done
+	doneFrom = 0.5
+	saidFrom = 0.55 // from here, documents in force suffice though nothing shows it being done
 	noneOf   = 0.34 // no more than this share of them may be missing outright
 )
 

@@ -88,6 +88,7 @@ func TestNoDenial(t *testing.T) {
 		{"Restricted rights to production", "Rights to production are restricted to authorized roles.", "Production access: engineers have none standing."},
 		{"Network tests", "The network is tested at least annually.", "In May two certified testers, who have no part in running the platform, performed the yearly test of the external network."},
 		{"Data processing agreements", "A data processing agreement is in place with every processor before data is shared.", "No supplier receives personal data before a data processing agreement has been signed."},
+		{"Encryption in transit", "Certificates of the other side are validated before data is sent.", "No data is sent and no account is opened before the contract is signed."},
 		{"Technical enforcement of access", "Access is denied by default.", "Nobody has access by default: unless it has been granted, a request is refused by the system."},
 		{"Access reviews", "Access rights are reviewed by owners at defined intervals.", "Every quarter the owner reviews the access rights and strikes off whoever no longer needs them."},
 		{"Key storage", "Keys are stored in a hardware module.", "They never leave the hardware module that stores the keys."},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // What closeness is worth: so many deviations above unrelated texts is nothing
@@ -14,17 +16,15 @@ const (
 )
 
 // closeness maps how close two vectors are to 0 (unrelated) … 1 (the same said).
-func (m *Meaning) closeness(a, b []float32) float64 {
-	if m == nil || len(a) == 0 || len(a) != len(b) {
-		return 0
-	}
-	var cosine float32
-	for i := range a {
-		cosine += a[i] * b[i]
-	}
+func (m *Meaning) closeness(cosine float32) float64 {
 	z := (float64(cosine) - m.Mean) / max(m.Deviation, 1e-6)
 	return min(1, max(0, (z-closeFrom)/(closeFull-closeFrom)))
 }
+
+// cosine is of vectors of length 1.
+func cosine(a, b []float32) float32 { return blas32.Dot(asVector(a), asVector(b)) }
+
+func asVector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
 
 // embedDemand gives a demand its vectors: by itself, and with its control's title,
 // since a statement may leave out what its control is about.
@@ -73,15 +73,33 @@ func (s *Session) embed(ctx context.Context, p Passage, a *prepared) error {
 	if len(v) != len(texts) {
 		return fmt.Errorf("embedding the passage %s: %d vectors for %d sentences", p.ChunkID, len(v), len(texts))
 	}
+	if a.ladders == nil {
+		yardstick, err := s.options.Meaning.yardstick(ctx)
+		if err != nil {
+			return err
+		}
+		if err := sameLength(v, yardstick.Cols); err != nil {
+			return err
+		}
+		ladders, room := make([]ladder, len(a.sentences)), make([]float32, yardstick.Rows)
+		for i := range ladders {
+			ladders[i] = ladderOf(v[2*i+1], yardstick, room)
+		}
+		a.ladders = ladders
+	}
 	a.vectors = v
 	return nil
 }
 
-// meaning is how close a sentence is to a statement, by itself or under its heading.
-func (s *Session) meaning(d demand, c *candidate, i int) float64 {
-	if len(c.vectors) == 0 {
-		return 0
+// meaning is how close a sentence is to a statement, by itself or under its heading, and how many
+// criteria it is closer to (rivals.go).
+func (s *Session) meaning(d demand, c *candidate, i int) (sense, crowd float64) {
+	m := s.options.Meaning
+	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {
+		return 0, 0
 	}
-	m, own, under := s.options.Meaning, c.vectors[2*i], c.vectors[2*i+1]
-	return (max(m.closeness(d.vector, own), m.closeness(d.vector, under)) + max(m.closeness(d.titled, own), m.closeness(d.titled, under))) / 2
+	own, under := c.vectors[2*i], c.vectors[2*i+1]
+	closest := cosine(d.titled, under)
+	sense = (m.closeness(max(cosine(d.vector, own), cosine(d.vector, under))) + m.closeness(max(cosine(d.titled, own), closest))) / 2
+	return sense, c.ladders[i].crowd(closest)
 }

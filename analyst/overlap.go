@@ -9,6 +9,8 @@ import (
 type match struct {
 	cover    float64 // 0 to 1: weighed share of the demand's concepts
 	sense    float64 // 0 to 1: closeness in meaning
+	crowd    float64 // 0 to 1: how many other criteria the sentence is closer to; below 0 where it is by far the closest
+	share    float64 // 0 to 1: of the demand, what the sentences themselves hold
 	own      float64 // weight that the sentences themselves hold, without headings
 	hits     int     // concepts that the sentences hold and that aren't general
 	distinct float64 // weight of the matched concepts that aren't general
@@ -117,7 +119,7 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 			}
 		}
 	}
-	m.cover = min(1, got/d.enough())
+	m.cover, m.share = min(1, got/d.enough()), min(1, m.own/d.enough())
 	for c, w := range perClause {
 		m.said += w
 		if last.denied&(1<<c) != 0 {

@@ -48,6 +48,7 @@ type prepared struct {
 	category string
 	listed   string      // the name of the list of plans that it stands in
 	vectors  [][]float32 // two for each sentence; none without an embedder
+	ladders  []ladder    // one for each
 	// embedding is held while a Ledger gives it vectors.
 	embedding sync.Mutex
 }

@@ -1,6 +1,9 @@
 package analyst
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // stance is how a sentence says what it says. Clause masks hold a bit for each
 // clause of the sentence, so that "A is done, but B is not" denies B alone.
@@ -348,12 +351,34 @@ func (s *stance) onlyAfter(words []word) {
 		if words[i-1].clause == w.clause || s.denied&before == 0 || clauseHas(words, words[i-1].clause, "yet", "currently") {
 			continue
 		}
-		subject := s.nobody&before != 0 || firstOfClause(words, words[i-1].clause) == "no"
+		subject := s.nobody&before != 0 || saysNone(words, words[i-1].clause)
 		// "No tests before release" is a denial: what it waits for has to be an event.
 		if subject && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
 			s.denied &^= before
 			s.prohibited |= before
+			s.andNo(words, words[i-1].clause)
 		}
+	}
+}
+
+// saysNone: a clause begins with "no …" or "and no …".
+func saysNone(words []word, clause uint8) bool {
+	i := slices.IndexFunc(words, func(w word) bool { return w.clause == clause })
+	if first := at(words, i); first == "and" || first == "or" || first == "nor" {
+		i++
+	}
+	return at(words, i) == "no"
+}
+
+// andNo takes into a rule what "and no …" joins it to: "no data is sent and no account is opened before …".
+func (s *stance) andNo(words []word, clause uint8) {
+	for ; clause > 0; clause-- {
+		before := uint64(1) << (clause - 1)
+		if !saysNone(words, clause) || s.denied&before == 0 || !saysNone(words, clause-1) {
+			return
+		}
+		s.denied &^= before
+		s.prohibited |= before
 	}
 }
 

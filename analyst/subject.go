@@ -73,7 +73,8 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 			continue
 		}
 		m := d.against([]*sentence{cur}, p.beside(i), p.around)
-		r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*s.meaning(d, p, i)), quote: p.quote(i, i)}
+		sense, _ := s.meaning(d, p, i)
+		r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*sense), quote: p.quote(i, i)}
 		_, negated := negates(d, p, i, m)
 		ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
 		switch {

@@ -27,13 +27,13 @@ const (
 	saysPart  = 0.42
 	speaksOf  = 0.38 // cover from which a denial or plan is about it
 	deniesIt  = 0.58 // cover from which a denial counts
-	ownShare  = 0.38 // share of the demand that the sentence itself must hold
+	ownShare  = 0.3  // share of the demand that the sentence itself must hold
 	minOwn    = 0.7  // weight the sentence itself must hold, so that headings alone never cover
 	saysPlan  = 0.62 // cover from which a plan is one of the statement, whatever its control
 	planTopic = 0.5  // share of the control's title that a plan names
 	minTopic  = 0.2  // share of the control's title, unless the statement stands by itself
 	standAlon = 2.2  // distinct weight that needs no topic
-	rowSense  = 0.3  // closeness that a row needs, whose cells are no sentence
+	rowSense  = 0.4  // closeness that a row needs, whose cells are no sentence
 	sameThing = 0.6  // closeness from which words that are missing may be said otherwise
 	meaning   = 0.12 // what the best score by meaning adds to cover
 	StaleDays = 3 * 365
@@ -82,7 +82,7 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 				m, from = two, i-1
 			}
 		}
-		m.sense = s.meaning(d, c, i)
+		m.sense, m.crowd = s.meaning(d, c, i)
 		m.outright = cur.denied != 0 && d.outright(cur)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
 			m = affirmed(d, window, near, c.around, m)
@@ -246,7 +246,7 @@ func (s *Session) worth(m match) float64 {
 	if s.options.Meaning == nil {
 		return m.cover
 	}
-	return min(1, 0.1*min(1, 2*m.cover)+0.6*m.cover+0.5*m.sense)
+	return min(1, max(0, 0.26+0.55*m.cover+0.1*m.share+0.35*m.sense-0.5*m.crowd))
 }
 
 // plans tells whether what is announced is the statement, or what its control is about
@@ -355,6 +355,7 @@ func affirmed(d demand, window, near []*sentence, around surroundings, whole mat
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
 	m := d.against(append(slices.Clone(window[:len(window)-1]), &cur), near, around)
+	m.crowd = whole.crowd
 	if whole.own > 0 {
 		m.sense = whole.sense * min(1, m.own/whole.own)
 	}
