@@ -19,6 +19,7 @@ type Session struct {
 	finder  Finder
 	options Options
 	year    int // of Today; 0 where unknown
+	heard   Heard
 
 	mu       sync.Mutex
 	prepared map[passageKey]*prepared
@@ -26,6 +27,13 @@ type Session struct {
 	factsErr error
 	once     sync.Once
 }
+
+// Heard is told what was held against what: a statement after its topic, a sentence, and how much
+// of the statement it says, 0 to 1. It is for measuring, and called by several at once.
+type Heard func(statement, sentence string, says float64)
+
+// Hear tells f of all that is read from then on.
+func (s *Session) Hear(f Heard) { s.heard = f }
 
 // NewSession returns a Session over what f finds.
 func NewSession(f Finder, o Options) *Session {

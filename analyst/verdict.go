@@ -87,6 +87,9 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
 			m = affirmed(d, window, near, c.around, m)
 		}
+		if s.heard != nil {
+			s.heard(d.question(), c.quote(from, i), s.worth(m))
+		}
 		if !m.outright && s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
 			continue
 		}
