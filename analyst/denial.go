@@ -14,6 +14,10 @@ func ended(words []word, i int) bool {
 	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
 		return auxiliaries[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
 			(w == "stopped" || w == "ceased") && (next == "" || next == "in" || next == "since" || next == "on")
+	case "decided": // … against penetration tests
+		return next == "against"
+	case "ignored", "neglected", "overlooked":
+		return (auxiliaries[before] || inPart[at(words, i-1)]) && !clauseHas(words, words[i].clause, "if", "not", "never", "or")
 	case "abolished":
 		return auxiliaries[before]
 	case "disabled", "deactivated", "withdrawn":
@@ -48,6 +52,7 @@ func saysWhich(words []word, i int) bool {
 var (
 	holding = wordSet("remains remain currently still")
 	past    = wordSet("been was were")
+	inPart  = wordSet("often mostly usually generally largely widely simply")
 	former  = wordSet("previously formerly historically")
 	// Verbs that "that" follows with what is said.
 	saysThat = stemSet("ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare")

@@ -106,8 +106,9 @@ func TestNoDenial(t *testing.T) {
 func TestExceptionsAreNotTheRule(t *testing.T) {
 	const statement = "Exceptions from multi-factor authentication are documented and approved."
 	holds(t, control("Multi-factor authentication", statement), map[string]string{
-		"Multi-factor authentication is required for all remote access and is documented.": missing,
-		"Exceptions from multi-factor authentication are documented and approved.":         covered,
+		"Multi-factor authentication is required for all remote access and is documented.":    missing,
+		"Exceptions from multi-factor authentication are documented and approved.":            covered,
+		"MFA is required for remote access, this is documented, and no contractor is exempt.": missing,
 	})
 }
 

@@ -254,6 +254,8 @@ func readNegation(s *stance, words []word) {
 			if first := firstOfClause(words, w.clause); w.clause > 0 && (first == w.text || first == "on") {
 				s.over |= bit >> 1 // "log reviews: paused since May"
 			}
+		case w.text == "few" && at(words, i-1) != "a" && at(words, i-1) != "the" && at(words, i-1) != "last" && at(words, i-1) != "every" && at(words, i+1) != "days" && at(words, i+1) != "minutes":
+			s.seldom |= bit
 		case w.text == "rarely" || w.text == "seldom" || w.text == "hardly" || w.text == "scarcely" || w.text == "barely":
 			s.seldom |= bit
 		case w.text == "exempt" && auxiliaries[prev] && s.denied&bit == 0:

@@ -309,7 +309,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.lackedBy(c.text[cur.start:cur.end]):
 		return "The sentence forbids something; it doesn't say that this is done."
 	case m.main != 0 && m.main&^cur.seldom == 0:
-		return "It hardly ever happens, the sentence says."
+		return "It hardly ever happens, or to few, the sentence says."
 	case c.leadOf(cur).hedge != "" || cur.hedge != "":
 		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))
 	case !d.only && (cur.limit != "" || c.leadOf(cur).limit != ""):
@@ -465,8 +465,8 @@ func excuses(of ...*sentence) bool {
 			return true
 		}
 		for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
-			if _, ok := lookup(s.terms, conceptID(concept)); ok {
-				return true
+			if t, ok := lookup(s.terms, conceptID(concept)); ok && (s.denied|s.nobody)&(1<<t.clause) == 0 {
+				return true // "no contractor is exempt" tells of none
 			}
 		}
 	}
