@@ -99,7 +99,7 @@ func (d deliverable[V]) draft(a *app) *cobra.Command {
 			}
 			a.progress.Start("draft the " + d.gate.Title())
 			v, err := call(cmd.Context(), a, d.make, &api.AssessmentInput{AssessmentID: one.ID})
-			return d.tell(a, v, atWork(err), "drafted")
+			return d.tell(a, v, atWork(err), "drafted", d.approvedBefore(cmd.Context(), a, one.ID, err))
 		},
 	}
 }
@@ -115,7 +115,7 @@ func (d deliverable[V]) submission(a *app) *cobra.Command {
 				return err
 			}
 			v, err := d.submit(cmd.Context(), a, id)
-			return d.tell(a, v, atWork(err), "submitted for review")
+			return d.tell(a, v, atWork(err), "submitted for review", 0)
 		},
 	}
 }
@@ -130,15 +130,37 @@ func (d deliverable[V]) regeneration(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			one, err := a.assessment(cmd.Context())
+			if err != nil {
+				return err
+			}
 			a.progress.Start("draft the " + d.gate.Title() + " again")
 			v, err := d.regenerate(cmd.Context(), a, id)
-			return d.tell(a, v, atWork(err), "drafted again")
+			return d.tell(a, v, atWork(err), "drafted again", d.approvedBefore(cmd.Context(), a, one.ID, err))
 		},
 	}
 }
 
-// tell prints what became of a version.
-func (d deliverable[V]) tell(a *app, v *V, err error, what string) error {
+// approvedBefore is the number of the version that is approved, for a draft that was made after it; 0 where
+// none is, or the draft failed.
+func (d deliverable[V]) approvedBefore(ctx context.Context, a *app, assessment string, failed error) int {
+	if failed != nil {
+		return 0
+	}
+	l, err := call(ctx, a, d.list, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	if err != nil {
+		return 0 // the draft is made, which is what was asked for
+	}
+	for i := range l.Data {
+		if h := d.head(&l.Data[i]); h.Status == api.VersionApproved {
+			return h.VersionNumber
+		}
+	}
+	return 0
+}
+
+// tell prints what became of a version; approved is the one that still counts.
+func (d deliverable[V]) tell(a *app, v *V, err error, what string, approved int) error {
 	a.progress.Done("")
 	if err != nil {
 		return err
@@ -148,6 +170,9 @@ func (d deliverable[V]) tell(a *app, v *V, err error, what string) error {
 		p.Text("The %s, version %d with %s, is %s.", d.gate.Title(), h.VersionNumber, count(h.ItemCount, "line", "lines"), what)
 		if len(h.Kept) > 0 {
 			p.Text("Kept as people edited it: %s.", joinSome(h.Kept, 12))
+		}
+		if approved > 0 {
+			p.Text("Version %d stays the approved one until this is: `%s`.", approved, a.command(d.noun()+" submit"))
 		}
 	})
 }

@@ -257,7 +257,7 @@ func (a *app) soaRefresh() *cobra.Command {
 			}
 			a.progress.Start("look for the evidence again")
 			v, err := call(cmd.Context(), a, api.RefreshSoAEvidence, &api.SoAInput{SoAVersionID: id})
-			return soaVersions.tell(a, v, atWork(err), "refreshed")
+			return soaVersions.tell(a, v, atWork(err), "refreshed", 0)
 		},
 	}
 }

@@ -209,7 +209,7 @@ var homes = map[string][]string{
 	"github.com/zalando/go-keyring":         {"cli/contexts"},
 	"go.etcd.io/bbolt":                      {"store/bolt"},
 	"go.opentelemetry.io/otel":              {"trace"},
-	"gonum.org/v1/gonum":                    {"evidence/embed", "evidence/search"},
+	"gonum.org/v1/gonum":                    {"analyst", "evidence/embed", "evidence/search"},
 }
 
 func TestLibrariesLiveInOneRoom(t *testing.T) {
