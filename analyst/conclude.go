@@ -159,7 +159,7 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 			case asksOperation && firm > 0:
 				j.Reason += "; documents say who does it, when or with what, though no record was found."
 			case asksOperation:
-				j.Reason += ", in documents in force; but none says who does it and when, and no record was found: ask for one."
+				j.Reason += ", in documents that nothing marks as a draft; but none says who does it and when, and no record was found: ask for one."
 			default:
 				j.Reason += "."
 			}

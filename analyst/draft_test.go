@@ -71,7 +71,7 @@ func TestSeverity(t *testing.T) {
 			t.Errorf("%+v: %s (%s)", tc, got, why)
 		}
 	}
-	if _, _, why := Severity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(why, "weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.3") {
+	if _, _, why := Severity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(why, "weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26") {
 		t.Errorf("formula %q", why)
 	}
 	// More weight, more missing or more requirements is never milder.

@@ -242,7 +242,9 @@ func recommendation(c api.Control, f api.Finding) string {
 			if k.Name != nil && *k.Name != "" {
 				name += " (" + *k.Name + ")"
 			}
-			names = append(names, name)
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 		b.WriteString(" Until then, these may compensate: " + or(names) + ".")
 	}

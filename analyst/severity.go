@@ -52,7 +52,7 @@ func Severity(weight int, missingShare float64, requirements int, status api.Imp
 			severity = step.is
 		}
 	}
-	why := fmt.Sprintf("weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.1f; critical from %.0f, high from %.0f, medium from %.1f, low from %.0f",
+	why := fmt.Sprintf("weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, medium from %.1f, low from %.0f",
 		weight, missingShare*100, factor, words(status), extra, counted(max(0, requirements), "requirement"), points, criticalFrom, highFrom, mediumFrom, lowFrom)
 	if weight == 10 && status != api.Implemented {
 		floor := api.SeverityMedium

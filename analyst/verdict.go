@@ -220,7 +220,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if cur.row && s.options.Meaning != nil && m.sense < rowSense {
 		return r, false // cells share words by chance
 	}
-	if m.headless && m.sense < sameThing && r.cover < saysIt {
+	if r.cover < saysIt && (m.headless && m.sense < sameThing || c.preamble(cur)) {
 		return r, false // about something else
 	}
 	if d.excused && !excuses(cur, c.leadOf(cur)) {
@@ -300,6 +300,8 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	switch {
 	case cur.purpose:
 		return "It states a purpose, not a rule or a practice."
+	case c.preamble(cur):
+		return "It stands in the part on purpose, scope or terms, which says what the document is for."
 	case cur.definition:
 		return "It explains a term; it doesn't say what is done."
 	case cur.reference:
@@ -329,6 +331,21 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	}
 	return ""
 }
+
+var preambles = expression.Guard(`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`)
+
+// preamble: the heading above a sentence is of what the document is for, not of what is to be done.
+func (c *candidate) preamble(s *sentence) bool {
+	head := ""
+	if s.under >= 0 {
+		head = c.text[c.sentences[s.under].start:c.sentences[s.under].end]
+	} else if n := len(c.HeadingPath); n > 0 {
+		head = c.HeadingPath[n-1]
+	}
+	return len(head) < 80 && preambleWord.MatchString(head) && preambles.MatchString(head)
+}
+
+var preambleWord = expression.Guard(`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`)
 
 // negates tells whether the sentence denies what matched, and with which words.
 func negates(d demand, c *candidate, i int, m match) (string, bool) {

@@ -17,8 +17,18 @@ func (v *view) gapSection() []block {
 	}
 	out := []block{
 		heading{ID: v.anchors.add("gap", "severity"), Text: "By severity and domain"}, v.severityTable(), v.domainSeverityTable(), v.heatMap(),
-		heading{ID: v.anchors.add("gap", "index"), Text: "Findings, worst first"}, v.findingIndex(),
+		heading{ID: v.anchors.add("gap", "index"), Text: "Findings, worst first"},
 	}
+	met := 0
+	for i := range v.Findings {
+		if v.Findings[i].Result == api.Met {
+			met++
+		}
+	}
+	if met > 0 {
+		out = append(out, say("", fmt.Sprintf("%s of the %s findings are of controls that count as implemented: they tell what would make the evidence whole, and the plan has no work for them.", count(met), count(len(v.Findings)))))
+	}
+	out = append(out, v.findingIndex())
 	var full []block
 	unseen := v.unseenTable()
 	for i := range v.Findings {
@@ -31,7 +41,7 @@ func (v *view) gapSection() []block {
 	}
 	if n := len(unseen.Rows); n > 0 {
 		out = append(out, heading{ID: v.anchors.add("gap", "unseen"), Text: "Controls that too little was found for"},
-			say("", fmt.Sprintf("Controls: %s. No passage says them, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; where there is none, put it in place. Where a passage comes near, its place is named.", count(n))), unseen)
+			say("", fmt.Sprintf("Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; where there is none, put it in place. Where a passage comes near, its place is named. The figure beside a severity is its points, of which `service gap show CONTROL` tells the sum; the passages stand in the Statement of Applicability as a report of its own.", count(n))), unseen)
 	}
 	return out
 }
@@ -54,7 +64,7 @@ func (v *view) unseenTable() table {
 		t.Rows = append(t.Rows, row{ID: v.ids.findings[i], Cells: []cell{
 			badge(string(f.Severity), label(string(f.Severity))).and(span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)}),
 			v.controlCell(span{Text: f.ControlCode}, f.ControlTitle), v.requirements(f.RequirementCodes),
-			prose(strings.Join(asked, "\n")).and(nearby(f.Evidence)...), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
+			prose("• "+strings.Join(asked, "\n• ")).and(nearby(f.Evidence)...), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
 		}})
 	}
 	return t
@@ -134,7 +144,11 @@ func nearby(all []api.Evidence) cell {
 	var at []string
 	for _, e := range all {
 		p := or(e.DocumentTitle, e.Filename)
-		if where := place(e.Locator); where != "" {
+		where := place(e.Locator)
+		if n := len(e.HeadingPath); where == "" && n > 0 {
+			where = "“" + e.HeadingPath[n-1] + "”"
+		}
+		if where != "" {
 			p += " (" + where + ")"
 		}
 		if !slices.Contains(at, p) {

@@ -247,7 +247,7 @@ func (v *view) soaDetail(it *api.SoAItem) []block {
 		if finding.Ref == "" {
 			f.addList("Not found", it.MissingElements)
 		} else {
-			finding.Text = "what is missing, and the passages"
+			finding.Text = "what is missing"
 			f.add("Gap", cell{finding})
 		}
 	}

@@ -3,6 +3,8 @@ package parse
 import (
 	"strings"
 	"time"
+
+	"github.com/scf-service/service/expression"
 )
 
 // fact is one thing a document says about itself, as found.
@@ -267,13 +269,16 @@ func (f *findings) take(key, value string) {
 			setText(&f.owner, value)
 		}
 	case factApprovedBy:
-		if !isDate {
+		if !isDate && !duty.MatchString(value) {
 			setText(&f.approver, value)
 		}
 	case factTitle:
 		setText(&f.doc.Title, value)
 	}
 }
+
+// duty: "the CIO must approve the plan" names nobody who approved.
+var duty = expression.Of(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
 
 func (d *Document) warnOnce(w string) {
 	for _, have := range d.Warnings {
