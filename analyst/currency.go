@@ -14,7 +14,12 @@ import (
 type docFacts struct {
 	draft  string    // the words that say it is not in force
 	review time.Time // when its next review was due
+	blanks int       // places that a template leaves to be filled in
+	blank  string    // the first of them in the alphabet, whatever order passages come in
 }
+
+// manyBlanks make a template of a document, whatever its other sentences say.
+const manyBlanks = 3
 
 var (
 	draftPattern  = expression.Of(`(?i)(?:\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`)
@@ -28,13 +33,18 @@ const factsTopK = 200
 func (s *Session) documentFacts(ctx context.Context) error {
 	s.once.Do(func() {
 		s.facts = make(map[string]docFacts)
-		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved"} {
+		seen := make(map[string]bool) // a blank counts once
+		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved", "[insert name] [company name] [date]"} {
 			found, err := s.finder.Find(ctx, q, factsTopK)
 			if err != nil {
 				s.factsErr = fmt.Errorf("looking for the documents' status: %w", err)
 				return
 			}
 			for _, p := range found {
+				if seen[p.ChunkID] {
+					continue
+				}
+				seen[p.ChunkID] = true
 				f := s.facts[p.DocumentID]
 				f.read(p.Text)
 				s.facts[p.DocumentID] = f
@@ -49,6 +59,15 @@ func (f *docFacts) read(text string) {
 	text = text[:min(len(text), maxRead)]
 	if m := draftPattern.FindString(text); m != "" && (f.draft == "" || m < f.draft) {
 		f.draft = m
+	}
+	for _, at := range templatePattern.FindAllStringIndex(text, -1) {
+		// Dots, words and links may be anything; brackets that ask for something are a template's.
+		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], "[<{$") && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') {
+			f.blanks++
+			if f.blank == "" || m < f.blank {
+				f.blank = m
+			}
+		}
 	}
 	if m := reviewPattern.FindStringSubmatch(text); m != nil {
 		if at, ok := looseDate(m[1]); ok && at.After(f.review) {

@@ -323,6 +323,9 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	if c.facts.draft != "" {
 		return fmt.Sprintf("The document is not in force: %q.", c.facts.draft)
 	}
+	if c.facts.blanks >= manyBlanks {
+		return fmt.Sprintf("The document is a template with %d blanks: %q.", c.facts.blanks, c.facts.blank)
+	}
 	if c.template != "" {
 		return fmt.Sprintf("The passage still holds the template words %q.", c.template)
 	}
