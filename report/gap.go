@@ -64,7 +64,7 @@ func (v *view) unseenTable() table {
 		t.Rows = append(t.Rows, row{ID: v.ids.findings[i], Cells: []cell{
 			badge(string(f.Severity), label(string(f.Severity))).and(span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)}),
 			v.controlCell(span{Text: f.ControlCode}, f.ControlTitle), v.requirements(f.RequirementCodes),
-			prose("• "+strings.Join(asked, "\n• ")).and(nearby(f.Evidence)...), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
+			prose("• " + strings.Join(asked, "\n• ")).and(nearby(f.Evidence)...), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
 		}})
 	}
 	return t
