@@ -41,7 +41,7 @@ func (v *view) gapSection() []block {
 	}
 	if n := len(unseen.Rows); n > 0 {
 		out = append(out, heading{ID: v.anchors.add("gap", "unseen"), Text: "Controls that too little was found for"},
-			say("", fmt.Sprintf("Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; where there is none, put it in place. Where a passage comes near, its place is named. The figure beside a severity is its points, of which `service gap show CONTROL` tells the sum; the passages stand in the Statement of Applicability as a report of its own.", count(n))), unseen)
+			say("", fmt.Sprintf("Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; where there is none, put it in place. Where a passage comes near, its place is named. The figure beside a severity is its points, whose sum the finding of a control tells in the program; the passages stand in the Statement of Applicability as a report of its own.", count(n))), unseen)
 	}
 	return out
 }
@@ -50,7 +50,7 @@ func (v *view) gapSection() []block {
 // was found, and nobody changed or added a word.
 func (v *view) unseenTable() table {
 	t := table{Caption: "Not evidenced: what to ask for, worst first", Columns: []column{
-		{Name: "Severity", Width: 4}, {Name: "Control", Width: 7}, {Name: "Requirements", Width: 6}, {Name: "To be shown", Width: 15}, {Name: "Owner", Width: 4}, {Name: "Due", Width: 4},
+		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Requirements", Width: 9}, {Name: "To be shown", Width: 18},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]
@@ -61,10 +61,14 @@ func (v *view) unseenTable() table {
 		if len(asked) == 0 {
 			asked = []string{f.Criteria}
 		}
+		ask := prose("• " + strings.Join(asked, "\n• "))
+		if f.Owner != nil {
+			ask = ask.and(span{Text: "\nAsk: " + *f.Owner, Free: true})
+		}
 		t.Rows = append(t.Rows, row{ID: v.ids.findings[i], Cells: []cell{
 			badge(string(f.Severity), label(string(f.Severity))).and(span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)}),
 			v.controlCell(span{Text: f.ControlCode}, f.ControlTitle), v.requirements(f.RequirementCodes),
-			prose("• " + strings.Join(asked, "\n• ")).and(nearby(f.Evidence)...), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
+			ask.and(nearby(f.Evidence)...),
 		}})
 	}
 	return t
