@@ -22,8 +22,8 @@ type docFacts struct {
 const manyBlanks = 3
 
 var (
-	draftPattern  = expression.Of(`(?i)(?:\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`)
-	reviewPattern = expression.Of(`(?i)\b(?:next (?:scheduled )?review(?: date)?(?: is)?(?: due)?|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + months + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`)
+	draftPattern  = expression.Guard(`(?i)(?:\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`)
+	reviewPattern = expression.Guard(`(?i)\b(?:next (?:scheduled )?review(?: date)?(?: is)?(?: due)?|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + months + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`)
 )
 
 const factsTopK = 200
@@ -60,9 +60,14 @@ func (f *docFacts) read(text string) {
 	if m := draftPattern.FindString(text); m != "" && (f.draft == "" || m < f.draft) {
 		f.draft = m
 	}
-	for _, at := range templatePattern.FindAllStringIndex(text, -1) {
+	const brackets = "[<{$"
+	var asked [][]int
+	if strings.ContainsAny(text, brackets) {
+		asked = templatePattern.FindAllStringIndex(text, -1)
+	}
+	for _, at := range asked {
 		// Dots, words and links may be anything; brackets that ask for something are a template's.
-		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], "[<{$") && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') {
+		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') {
 			f.blanks++
 			if f.blank == "" || m < f.blank {
 				f.blank = m

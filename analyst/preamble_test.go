@@ -22,6 +22,15 @@ func TestPreamblesBearNothingInFull(t *testing.T) {
 	}
 }
 
+// What asks for a scope is said there.
+func TestScopeIsSaidUnderScope(t *testing.T) {
+	p := policy("We confirm the scope of the management system every year.")
+	p.HeadingPath = []string{"Manual", "Scope"}
+	if v := judge(t, control("Scope", "The scope of the management system is confirmed every year."), p).Statements[0]; v.Verdict != covered {
+		t.Errorf("%s (%s)", v.Verdict, v.Reason)
+	}
+}
+
 // A document full of blanks is a template, also where a sentence of it has none.
 func TestManyBlanksMakeATemplate(t *testing.T) {
 	rule := policy("Backups of all servers are taken every day.")

@@ -220,7 +220,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	if cur.row && s.options.Meaning != nil && m.sense < rowSense {
 		return r, false // cells share words by chance
 	}
-	if r.cover < saysIt && (m.headless && m.sense < sameThing || c.preamble(cur)) {
+	if r.cover < saysIt && (m.headless && m.sense < sameThing || c.preamble(cur) && !d.mentions("scope")) {
 		return r, false // about something else
 	}
 	if d.excused && !excuses(cur, c.leadOf(cur)) {
@@ -300,7 +300,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	switch {
 	case cur.purpose:
 		return "It states a purpose, not a rule or a practice."
-	case c.preamble(cur):
+	case c.preamble(cur) && !d.mentions("scope"):
 		return "It stands in the part on purpose, scope or terms, which says what the document is for."
 	case cur.definition:
 		return "It explains a term; it doesn't say what is done."

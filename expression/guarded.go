@@ -60,7 +60,7 @@ func needs(t *syntax.Regexp) []string {
 	case syntax.OpConcat:
 		var best []string
 		for _, sub := range t.Sub {
-			if w := needs(sub); len(w) > 0 && (best == nil || shortest(w) > shortest(best)) {
+			if w := needs(sub); rarer(w, best) {
 				best = w
 			}
 		}
@@ -79,10 +79,20 @@ func needs(t *syntax.Regexp) []string {
 	return nil
 }
 
-func shortest(of []string) int {
-	n := len(of[0])
+// rarer tells whether texts hold one of these words less often than one of those, as far as that
+// shows: the word with the fewest letters counts up to five, then how many words there are.
+func rarer(these, those []string) bool {
+	if len(these) == 0 || len(those) == 0 {
+		return len(these) > 0
+	}
+	a, b := fewestLetters(these), fewestLetters(those)
+	return a > b || a == b && len(these) < len(those)
+}
+
+func fewestLetters(of []string) int {
+	n := 5
 	for _, w := range of {
-		n = min(n, len(w))
+		n = min(n, len(w)-strings.Count(w, " "))
 	}
 	return n
 }
