@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas32"
+	"github.com/viterin/vek/vek32"
 )
 
 // What closeness is worth: so many deviations above unrelated texts is nothing
@@ -22,9 +22,7 @@ func (m *Meaning) closeness(cosine float32) float64 {
 }
 
 // cosine is of vectors of length 1.
-func cosine(a, b []float32) float32 { return blas32.Dot(asVector(a), asVector(b)) }
-
-func asVector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
+func cosine(a, b []float32) float32 { return vek32.Dot(a, b) }
 
 // embedDemand gives a demand its vectors: by itself, and with its control's title,
 // since a statement may leave out what its control is about.
@@ -78,10 +76,10 @@ func (s *Session) embed(ctx context.Context, p Passage, a *prepared) error {
 		if err != nil {
 			return err
 		}
-		if err := sameLength(v, yardstick.Cols); err != nil {
+		if err := sameLength(v, len(yardstick[0])); err != nil {
 			return err
 		}
-		ladders, room := make([]ladder, len(a.sentences)), make([]float32, yardstick.Rows)
+		ladders, room := make([]ladder, len(a.sentences)), make([]float32, len(yardstick))
 		for i := range ladders {
 			ladders[i] = ladderOf(v[2*i+1], yardstick, room)
 		}

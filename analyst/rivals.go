@@ -2,13 +2,10 @@ package analyst
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/scf-service/service/criteria"
 )
@@ -22,13 +19,13 @@ import (
 // rivals are the yardstick's vectors, made once for an embedder.
 type rivals struct {
 	mu   sync.Mutex
-	rows blas32.General
+	rows [][]float32
 }
 
-func (m *Meaning) yardstick(ctx context.Context) (blas32.General, error) {
+func (m *Meaning) yardstick(ctx context.Context) ([][]float32, error) {
 	m.rivals.mu.Lock()
 	defer m.rivals.mu.Unlock()
-	if m.rivals.rows.Rows > 0 {
+	if m.rivals.rows != nil {
 		return m.rivals.rows, nil
 	}
 	var texts []string
@@ -37,16 +34,18 @@ func (m *Meaning) yardstick(ctx context.Context) (blas32.General, error) {
 	}
 	v, err := m.Embed(ctx, texts)
 	if err != nil {
-		return blas32.General{}, fmt.Errorf("embedding our criteria: %w", err)
+		return nil, fmt.Errorf("embedding our criteria: %w", err)
 	}
 	if len(v) != len(texts) {
-		return blas32.General{}, fmt.Errorf("embedding our criteria: %d vectors for %d texts", len(v), len(texts))
+		return nil, fmt.Errorf("embedding our criteria: %d vectors for %d texts", len(v), len(texts))
 	}
-	n := len(v[0])
-	if err := sameLength(v, n); err != nil {
-		return blas32.General{}, err
+	if len(v[0]) == 0 {
+		return nil, errors.New("embedding our criteria: the vectors are empty")
 	}
-	m.rivals.rows = blas32.General{Rows: len(v), Cols: n, Stride: n, Data: slices.Concat(v...)}
+	if err := sameLength(v, len(v[0])); err != nil {
+		return nil, err
+	}
+	m.rivals.rows = v
 	return m.rivals.rows, nil
 }
 
@@ -66,8 +65,10 @@ const rungs = 11
 type ladder [rungs]float32
 
 // ladderOf holds a sentence against the yardstick; all is room for as many numbers as it has rows.
-func ladderOf(v []float32, yardstick blas32.General, all []float32) (l ladder) {
-	blas32.Gemv(blas.NoTrans, 1, yardstick, asVector(v), 0, asVector(all))
+func ladderOf(v []float32, yardstick [][]float32, all []float32) (l ladder) {
+	for i, row := range yardstick {
+		all[i] = cosine(v, row)
+	}
 	// Sorting them all would take as long as comparing: they are counted in steps of closeness.
 	const steps = 1024
 	var count [steps]uint16

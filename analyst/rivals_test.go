@@ -5,18 +5,16 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // A ladder tells the place of a closeness among all rows, in doublings.
 func TestLadder(t *testing.T) {
 	const n = 1400
-	yardstick := blas32.General{Rows: n, Cols: 2, Stride: 2}
+	var yardstick [][]float32
 	at := func(k int) float32 { return 0.9 - float32(k)/n } // of the k closest row, from 0
 	for k := range n {
 		c := float64(at((k * 603) % n)) // in no order
-		yardstick.Data = append(yardstick.Data, float32(c), float32(math.Sqrt(1-c*c)))
+		yardstick = append(yardstick, []float32{float32(c), float32(math.Sqrt(1 - c*c))})
 	}
 	l := ladderOf([]float32{1, 0}, yardstick, make([]float32, n))
 	for _, tc := range []struct {

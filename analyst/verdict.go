@@ -59,7 +59,7 @@ type reading struct {
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
 func (s *Session) readPassage(d demand, h hit) []reading {
 	c := h.candidate
-	best := make(map[string]reading)
+	var best map[string]reading
 	topic, off, lacks := -1.0, false, anchor(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
@@ -100,6 +100,9 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		r, ok := s.judgeWindow(d, h, from, i, m)
 		if !ok {
 			continue
+		}
+		if best == nil {
+			best = make(map[string]reading)
 		}
 		if b, has := best[r.verdict]; !has || r.cover > b.cover {
 			best[r.verdict] = r

@@ -3,6 +3,8 @@ package analyst
 import (
 	"hash/fnv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -93,10 +95,25 @@ func stem(env *snowballstem.Env, w string) string {
 	if one, ok := unstemmed[w]; ok {
 		return one
 	}
+	if known, ok := stems.Load(w); ok {
+		return known.(string)
+	}
 	env.SetCurrent(american(w))
 	english.Stem(env)
-	return env.Current()
+	of := env.Current()
+	if stemsKnown.Add(1) <= maxStems {
+		stems.Store(w, of)
+	}
+	return of
 }
+
+// Documents say the same few thousand words over and over.
+var (
+	stems      sync.Map // of word to stem
+	stemsKnown atomic.Int64
+)
+
+const maxStems = 1 << 15
 
 // Words that stemming would confuse with others of the field: a manager with
 // management, an officer with an office, a server with a service.

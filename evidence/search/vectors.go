@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/philippgille/chromem-go"
-	"gonum.org/v1/gonum/blas/blas32"
+	"github.com/viterin/vek/vek32"
 )
 
 // nearest finds the passages whose vectors are closest to a query's. Vectors are
@@ -85,8 +85,12 @@ func (f *flat) row(n int) []float32 {
 	return f.blocks[n/blockRows][at : at+f.dims : at+f.dims]
 }
 
+// dot is 0 where there is nothing to compare.
 func dot(a, b []float32) float32 {
-	return blas32.Dot(blas32.Vector{N: len(a), Data: a, Inc: 1}, blas32.Vector{N: len(b), Data: b, Inc: 1})
+	if len(a) == 0 {
+		return 0
+	}
+	return vek32.Dot(a, b)
 }
 
 // unit scales v to length 1; false if it has none.
