@@ -204,12 +204,13 @@ var homes = map[string][]string{
 	"github.com/tetratelabs/wazero":         {"evidence/parse"},
 	"github.com/wneessen/go-mail":           {"mail", "notify/integration"},
 	"github.com/unidoc/unipdf/v3":           {"evidence/parse"},
+	"github.com/viterin/vek":                {"analyst", "evidence/search"},
 	"github.com/xuri/excelize/v2":           {"catalog/workbook", "evidence/parse", "report", "examples/harbor/make"},
 	"github.com/yuin/goldmark":              {"evidence/parse", "report"},
 	"github.com/zalando/go-keyring":         {"cli/contexts"},
 	"go.etcd.io/bbolt":                      {"store/bolt"},
 	"go.opentelemetry.io/otel":              {"trace"},
-	"gonum.org/v1/gonum":                    {"analyst", "evidence/embed", "evidence/search"},
+	"gonum.org/v1/gonum":                    {"evidence/embed"},
 }
 
 func TestLibrariesLiveInOneRoom(t *testing.T) {
