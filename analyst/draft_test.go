@@ -109,7 +109,7 @@ func TestFinding(t *testing.T) {
 		{api.SoAItem{Applicability: api.NotApplicable, ImplementationStatus: api.NotImplemented}, false, ""},
 		{api.SoAItem{Applicability: api.Undecided, ImplementationStatus: api.NotEvidenced}, false, ""},
 	} {
-		f, ok := Finding(weighted(9), tc.item)
+		f, ok := Finding(weighted(9), tc.item, nil)
 		if ok != tc.gap || f.Result != tc.result {
 			t.Fatalf("%s, %s: %v %s", tc.item.Applicability, tc.item.ImplementationStatus, ok, f.Result)
 		}
@@ -122,7 +122,7 @@ func TestFinding(t *testing.T) {
 func TestNotEvidencedIsNeverNotImplemented(t *testing.T) {
 	c := weighted(9)
 	item := SoA(c, nil, judge(t, c), Inclusion{Applicability: api.Applicable})
-	f, _ := Finding(c, item)
+	f, _ := Finding(c, item, nil)
 	all := strings.ToLower(strings.Join([]string{item.Reason, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, string(f.Status), string(f.Result), f.SeverityReason}, " "))
 	if strings.Contains(all, "not implemented") || strings.Contains(all, "not_implemented") {
 		t.Errorf("said of what is only not evidenced: %s", all)
@@ -134,10 +134,20 @@ func TestCompensatingControls(t *testing.T) {
 	for w, offered := range map[int]bool{9: true, 10: false} {
 		c := weighted(w)
 		c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25", Name: &name}}
-		f, _ := Finding(c, soaItem(api.NotImplemented, 0))
-		if got := strings.Contains(f.Recommendation, "IAC-25 (Session limits)"); got != offered {
+		f, _ := Finding(c, soaItem(api.NotImplemented, 0), nil)
+		if got := strings.Contains(f.Recommendation, "IAC-25 (Session limits; not in this assessment)"); got != offered {
 			t.Errorf("weight %d: %q", w, f.Recommendation)
 		}
+	}
+}
+
+// Of those that may compensate, the ones in scope are named, with how far they are done.
+func TestCompensatingControlsInScope(t *testing.T) {
+	c := weighted(5)
+	c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25"}, {ControlCode: "MON-02"}, {ControlCode: "MON-02"}}
+	f, _ := Finding(c, soaItem(api.NotImplemented, 0), map[string]api.Implementation{"MON-02": api.PartiallyImplemented})
+	if want := "these may compensate: MON-02 (partially implemented)."; !strings.HasSuffix(f.Recommendation, want) {
+		t.Errorf("%q, want %q", f.Recommendation, want)
 	}
 }
 
@@ -186,7 +196,7 @@ func TestRemediation(t *testing.T) {
 		api.SeverityCritical: "2026-12-18", // the 20th is a Sunday
 		api.SeverityHigh:     "2027-01-19", api.SeverityMedium: "2027-02-18", api.SeverityLow: "2027-05-19",
 	} {
-		f, _ := Finding(weighted(9), soaItem(api.NotImplemented, 0))
+		f, _ := Finding(weighted(9), soaItem(api.NotImplemented, 0), nil)
 		f.Severity = severity
 		p := Remediation(weighted(9), f, Options{Today: today})
 		if p.DueDate != due || len(p.Milestones) == 0 || p.Milestones[len(p.Milestones)-1].DueDate != due {
@@ -213,7 +223,7 @@ func TestOrder(t *testing.T) {
 		item("GOV-01", api.SeverityHigh, "document", "2027-01-19"),
 		item("MON-02", api.SeverityCritical, "collect_evidence", "2026-12-18"),
 	}
-	out := Order(items)
+	out := Order(items, today)
 	var codes []string
 	place := make(map[string]int)
 	for i, it := range out {
@@ -250,8 +260,22 @@ func TestOrder(t *testing.T) {
 	}
 	reversed := slices.Clone(items)
 	slices.Reverse(reversed)
-	if !reflect.DeepEqual(out, Order(reversed)) {
+	if !reflect.DeepEqual(out, Order(reversed, today)) {
 		t.Error("the order of the input matters")
+	}
+}
+
+// An item that is brought forward keeps its milestones apart.
+func TestMilestonesAreSpreadAnew(t *testing.T) {
+	first := api.POAMItem{Item: api.Item{ControlCode: "IAC-01"}, Severity: api.SeverityLow, DueDate: "2027-05-19", Milestones: []api.Milestone{
+		{Title: "draft", DueDate: "2027-02-01"}, {Title: "review", DueDate: "2027-03-26"}, {Title: "approved", DueDate: "2027-05-19"}}}
+	out := Order([]api.POAMItem{first, {Item: api.Item{ControlCode: "IAC-02"}, Severity: api.SeverityHigh, DueDate: "2027-01-19"}}, "2026-11-20")
+	m := out[0].Milestones
+	if out[0].ControlCode != "IAC-01" || out[0].DueDate != "2027-01-19" || m[0].DueDate >= m[1].DueDate || m[1].DueDate >= m[2].DueDate || m[2].DueDate != "2027-01-19" {
+		t.Errorf("due %s, %+v", out[0].DueDate, m)
+	}
+	if first.Milestones[0].DueDate != "2027-02-01" {
+		t.Error("the caller's milestones were changed")
 	}
 }
 
@@ -380,12 +404,12 @@ func TestFindingOfAnEdit(t *testing.T) {
 	item := soaItem(api.PartiallyImplemented, 0.5)
 	item.MissingElements = []string{"Networks are separated (the evidence says it is not so)", "Links are encrypted"}
 	item.Note = &note
-	f, _ := Finding(weighted(5), item)
+	f, _ := Finding(weighted(5), item, nil)
 	if f.MissingElements[0] != item.MissingElements[0] || !strings.Contains(f.Condition, "Note: “Seen at the data centre on 3 March”.") {
 		t.Errorf("%q, %q", f.MissingElements, f.Condition)
 	}
 	item.EditedFields = []string{"implementation_status"}
-	if f, _ = Finding(weighted(5), item); f.MissingElements[0] != "Networks are separated" || item.MissingElements[0] == f.MissingElements[0] {
+	if f, _ = Finding(weighted(5), item, nil); f.MissingElements[0] != "Networks are separated" || item.MissingElements[0] == f.MissingElements[0] {
 		t.Errorf("%q of %q", f.MissingElements, item.MissingElements)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // Finding drafts the gap of an item; false where there is none: the control is not
 // to be assessed, or is implemented with strong evidence. "Not evidenced" is told
 // as what it is, and never as "not implemented". Ids, version and due date are the caller's.
-func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
+// others are the controls in scope, by code, with how far they are implemented.
+func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementation) (api.Finding, bool) {
 	if !item.Applicability.In() {
 		return api.Finding{}, false
 	}
@@ -46,7 +47,7 @@ func Finding(c api.Control, item api.SoAItem) (api.Finding, bool) {
 	f.Condition = condition(item)
 	f.Cause = cause(item)
 	f.Effect = effect(c, item)
-	f.Recommendation = recommendation(c, f)
+	f.Recommendation = recommendation(c, f, others)
 	return f, true
 }
 
@@ -204,7 +205,7 @@ func effect(c api.Control, item api.SoAItem) string {
 	return text
 }
 
-func recommendation(c api.Control, f api.Finding) string {
+func recommendation(c api.Control, f api.Finding, others map[string]api.Implementation) string {
 	var b strings.Builder
 	switch {
 	case f.Status == api.NotEvidenced:
@@ -236,17 +237,31 @@ func recommendation(c api.Control, f api.Finding) string {
 	case weightOf(c) == 10:
 		b.WriteString(" No compensating control can stand in for a material control.")
 	case len(c.CompensatingControls) > 0:
-		var names []string
-		for _, k := range c.CompensatingControls {
-			name := k.ControlCode
-			if k.Name != nil && *k.Name != "" {
-				name += " (" + *k.Name + ")"
-			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-		b.WriteString(" Until then, these may compensate: " + or(names) + ".")
+		b.WriteString(" Until then, these may compensate: " + or(compensating(c, others)) + ".")
 	}
 	return b.String()
+}
+
+// compensating names the controls that may stand in for one, with how far they are implemented:
+// those of the assessment, or those of the catalog where none of them is in it.
+func compensating(c api.Control, others map[string]api.Implementation) []string {
+	var inside, outside []string
+	for _, k := range c.CompensatingControls {
+		about := make([]string, 0, 2)
+		if k.Name != nil && *k.Name != "" {
+			about = append(about, *k.Name)
+		}
+		list, status := &inside, others[k.ControlCode]
+		if status == "" {
+			list, status = &outside, "not in this assessment"
+		}
+		name := k.ControlCode + " (" + strings.Join(append(about, strings.ReplaceAll(string(status), "_", " ")), "; ") + ")"
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	if len(inside) > 0 {
+		return inside
+	}
+	return outside
 }

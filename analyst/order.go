@@ -16,8 +16,8 @@ const maxWaits = 5
 // priority, its code (POAM-001 …) and the codes that come first. Worse comes before
 // milder, foundations before what stands on them, policy before procedure before
 // records. What another waits for never comes after it, and is due no later; its
-// date is brought forward where needed. The same items give the same order.
-func Order(items []api.POAMItem) []api.POAMItem {
+// date is brought forward where needed, its milestones with it, from today on. The same items give the same order.
+func Order(items []api.POAMItem, today api.Date) []api.POAMItem {
 	out := sorted(items, urgencyOf, urgency.compare)
 	waits := dependencies(out)
 	out, waits = settle(out, waits)
@@ -31,7 +31,7 @@ func Order(items []api.POAMItem) []api.POAMItem {
 		out[i].Dependencies = []string{}
 		for _, w := range waits[i] {
 			out[i].Dependencies = append(out[i].Dependencies, out[w].POAMCode)
-			bringForward(&out[w], out[i].DueDate)
+			bringForward(&out[w], today, out[i].DueDate)
 		}
 	}
 	return out
@@ -188,15 +188,30 @@ func settle(items []api.POAMItem, waits [][]int) ([]api.POAMItem, [][]int) {
 	return out, moved
 }
 
-// bringForward makes an item due by a date, with its milestones.
-func bringForward(it *api.POAMItem, due api.Date) {
+// bringForward makes an item due by a date, with its milestones spread over what is left.
+func bringForward(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return
 	}
+	from, err := today.Time()
+	days, was := daysBetween(today, due), daysBetween(today, it.DueDate)
 	it.DueDate = due
 	stones := slices.Clone(it.Milestones)
 	for i := range stones {
+		if err == nil && was > 0 {
+			stones[i].DueDate = dayAfter(from, max(1, daysBetween(today, stones[i].DueDate)*days/was))
+		}
 		stones[i].DueDate = min(stones[i].DueDate, due)
 	}
 	it.Milestones = stones
+}
+
+// daysBetween is 0 where one of the dates is unknown.
+func daysBetween(from, to api.Date) int {
+	a, err := from.Time()
+	b, err2 := to.Time()
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return int(b.Sub(a).Hours() / 24)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/scf-service/service/analyst"
@@ -46,6 +45,12 @@ func (s *Service) gapFrom(ctx context.Context, by api.Caller, a *api.Assessment,
 		return d, err
 	}
 	d = draft[api.Finding]{method: analyst.Rules, inputs: fromSoA(v)}
+	standing := make(map[string]api.Implementation, len(items))
+	for n := range items {
+		if items[n].Applicability.In() {
+			standing[items[n].ControlCode] = items[n].ImplementationStatus
+		}
+	}
 	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (f api.Finding, falls bool, err error) {
 		if !i.Applicability.In() {
 			return f, false, nil
@@ -54,7 +59,7 @@ func (s *Service) gapFrom(ctx context.Context, by api.Caller, a *api.Assessment,
 		if err != nil {
 			return f, false, err
 		}
-		f, falls = analyst.Finding(c, *i)
+		f, falls = analyst.Finding(c, *i, standing)
 		f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
 		return f, falls, nil
 	})
@@ -177,20 +182,16 @@ func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput
 
 func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
-	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-severity_points,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
+	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
 		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
 			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
 			(f.Result == "" || i.Result == f.Result) && (f.GapType == "" || i.GapType == f.GapType) && (f.Source == "" || i.Source == f.Source)
 	})
 }
 
-// WorstFirst orders findings by severity, then by its points, weight and control.
+// WorstFirst orders findings by what is worse, then by control.
 func WorstFirst(a, b *api.Finding) int {
-	if c := cmp.Or(cmp.Compare(slices.Index(api.Severities, a.Severity), slices.Index(api.Severities, b.Severity)),
-		cmp.Compare(b.SeverityPoints, a.SeverityPoints), cmp.Compare(b.Weight, a.Weight)); c != 0 {
-		return c
-	}
-	return cmp.Or(catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(a.Worse(b), catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
 // UpdateFinding changes a finding by a person's hand.

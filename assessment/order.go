@@ -31,6 +31,7 @@ var (
 		store.SortBy[api.SoAItem]{Name: "confidence", Of: func(i *api.SoAItem) any { return thousandths(i.Confidence) }})
 	findingOrder = append(itemOrder(func(f *api.Finding) *api.Item { return &f.Item }),
 		store.SortBy[api.Finding]{Name: "severity", Of: func(f *api.Finding) any { return rank(f.Severity) }},
+		store.SortBy[api.Finding]{Name: "known", Of: func(f *api.Finding) any { return f.Known() }},
 		store.SortBy[api.Finding]{Name: "severity_points", Of: func(f *api.Finding) any { return thousandths(f.SeverityPoints) }},
 		store.SortBy[api.Finding]{Name: "weight", Of: func(f *api.Finding) any { return f.Weight }},
 		store.SortBy[api.Finding]{Name: "status", Of: func(f *api.Finding) any { return slices.Index(f.Status.Values(), f.Status) }},

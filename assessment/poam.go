@@ -64,7 +64,7 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 	if err != nil {
 		return d, err
 	}
-	d.items = analyst.Order(analyst.Merge(d.items))
+	d.items = analyst.Order(analyst.Merge(d.items), today)
 	old, err := before(ctx, s, by, a, poam)
 	carry(poam, &d, old, copyRemediation)
 	return d, err

@@ -65,6 +65,9 @@ func (v *view) unseenTable() table {
 		if f.Owner != nil {
 			ask = ask.and(span{Text: "\nAsk: " + *f.Owner, Free: true})
 		}
+		if plan := v.planOf(f); plan != nil {
+			ask = ask.and(span{Text: "\nPlan: ", Prose: true}).and(plan...)
+		}
 		t.Rows = append(t.Rows, row{ID: v.ids.findings[i], Cells: []cell{
 			badge(string(f.Severity), label(string(f.Severity))).and(span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)}),
 			v.controlCell(span{Text: f.ControlCode}, f.ControlTitle), v.requirements(f.RequirementCodes),
@@ -92,13 +95,18 @@ func (v *view) domainSeverityTable() table {
 
 func (v *view) findingIndex() table {
 	t := table{Caption: "Index of findings", Columns: []column{
-		{Name: "Severity", Width: 4}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 4}, {Name: "Due", Width: 4},
+		{Name: "Severity", Width: 4}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 7}, {Name: "Due", Width: 4},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]
+		// Who does it by when, as the finding says itself; else as the plan does.
+		owner, due := text(f.Owner), date(f.DueDate)
+		if it := v.plans[f.ControlCode]; it != nil {
+			owner, due = or(owner, ownerOf(it)), or(due, string(it.DueDate))
+		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			badge(string(f.Severity), label(string(f.Severity))), v.controlCell(v.findingRef(i), f.ControlTitle),
-			plain(label(string(f.Result))), plain(label(f.GapType)), free(or(text(f.Owner), "–")), keep(or(date(f.DueDate), "–")),
+			plain(label(string(f.Result))), plain(label(f.GapType)), free(or(owner, "–")), keep(or(due, "–")),
 		}})
 	}
 	return t
@@ -121,6 +129,9 @@ func (v *view) finding(i int) card {
 	d.addText("Owner", text(f.Owner))
 	if f.DueDate != nil {
 		d.add("Due", plain(date(f.DueDate)))
+	}
+	if plan := v.planOf(f); plan != nil {
+		d.add("Plan", plan)
 	}
 	d.addText("Note", text(f.Note))
 	if f.Source == "manual" {

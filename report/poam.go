@@ -66,6 +66,32 @@ func (v *view) byDueDate() []*api.POAMItem {
 	return out
 }
 
+// plannedBy are items by the codes of the controls that they close, the first by priority where there are more.
+func plannedBy(items []api.POAMItem) map[string]*api.POAMItem {
+	out := map[string]*api.POAMItem{}
+	for i := range items {
+		for _, code := range append([]string{items[i].ControlCode}, items[i].AlsoCloses...) {
+			if code != "" && out[code] == nil {
+				out[code] = &items[i]
+			}
+		}
+	}
+	return out
+}
+
+// planOf names the plan's item for a finding, linked where the report has it; nil where none is planned.
+func (v *view) planOf(f *api.Finding) cell {
+	it := v.plans[f.ControlCode]
+	if it == nil {
+		return nil
+	}
+	c := cell{v.anchors.ref("plan", it.POAMCode), span{Text: ", due " + or(string(it.DueDate), "on no date yet") + ", ", Keep: true}, span{Text: ownerOf(it), Free: true}}
+	if !isOpen(it) {
+		c = c.and(span{Text: " (" + words(it.Status) + ")"})
+	}
+	return c
+}
+
 func ownerOf(it *api.POAMItem) string { return or(or(text(it.Owner), it.OwnerRole), "nobody yet") }
 
 func (v *view) planTable() table {

@@ -18,7 +18,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 	for i, code := range []string{"AST-01", "AST-02", "AST-03", "AST-04"} {
 		said := []api.Evidence{{Quote: "Passage of " + code + ".", Filename: "a.md", DocumentTitle: "Asset policy", Locator: api.Locator{LineStart: 7, LineEnd: 7}, SHA256: sha(i), Stance: "limits"}}
 		it := api.SoAItem{Item: item(code), Applicability: api.Applicable, ImplementationStatus: api.NotEvidenced, Evidence: said, MissingElements: []string{"Element of " + code + "."}}
-		f := api.Finding{Item: item(code), InCatalog: true, Result: api.ResultNoEvid, Status: api.NotEvidenced, Severity: api.SeverityHigh, SeverityPoints: 7 + float64(i)/10, Cause: "Cause of " + code + ".",
+		f := api.Finding{Item: item(code), InCatalog: true, Result: api.ResultNoEvid, Status: api.NotEvidenced, Severity: api.SeverityHigh, SeverityPoints: 8 - float64(i)/10, Cause: "Cause of " + code + ".",
 			MissingElements: it.MissingElements, Evidence: said, Source: "analysis"}
 		switch code {
 		case "AST-03":
@@ -58,7 +58,47 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 		}
 	}
 	v := newView(s, Request{Template: Full, Format: FormatMarkdown})
-	if v.Findings[0].ControlCode != "AST-04" || v.Findings[3].ControlCode != "AST-01" {
-		t.Errorf("findings of a severity are not by their points: %s first", v.Findings[0].ControlCode)
+	var order []string
+	for _, f := range v.Findings {
+		order = append(order, f.ControlCode)
+	}
+	if got := strings.Join(order, " "); got != "AST-04 AST-01 AST-02 AST-03" {
+		t.Errorf("findings of a severity are not what is known first, then by their points: %s", got)
+	}
+}
+
+// A finding names what the plan does about it, by whom and when, also where one item closes several.
+func TestFindingsNameTheirPlan(t *testing.T) {
+	s := sample(3)
+	s.Findings, s.POAMItems = nil, []api.POAMItem{{Item: api.Item{ControlCode: "AST-01"}, AlsoCloses: []string{"AST-02"}, POAMCode: "POAM-007", DueDate: "2027-01-22", OwnerRole: "Head of IT", Status: "open"}}
+	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {
+		s.Findings = append(s.Findings, api.Finding{Item: api.Item{ControlCode: code}, InCatalog: true, Result: api.PartiallyMet, Status: api.PartiallyImplemented, Severity: api.SeverityHigh, Source: "analysis"})
+	}
+	text := string(write(t, s, GapAnalysis, FormatMarkdown))
+	if n := strings.Count(text, "POAM-007, due 2027-01-22, Head of IT"); n != 2 {
+		t.Errorf("the plan stands with %d findings, want 2:\n%s", n, text)
+	}
+	if n := strings.Count(text, "| Head of IT | 2027-01-22 |"); n != 2 {
+		t.Errorf("owner and date of the plan stand in %d rows of the index, want 2", n)
+	}
+}
+
+// Controls that come to a requirement of Annex A for the same reason share it.
+func TestAnnexSaysAReasonOnce(t *testing.T) {
+	r := requirementCoverage{code: "A.5.9", outcome: outPartly}
+	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {
+		it := api.SoAItem{Item: api.Item{ControlCode: code}, Applicability: api.Applicable, Rationale: "It concerns every organization."}
+		if code == "AST-03" {
+			it.Rationale = "The organization has facilities."
+		}
+		r.items = append(r.items, &it)
+	}
+	v := newView(sample(3), Request{Template: Full, Format: FormatMarkdown})
+	var said string
+	for _, x := range v.annexTable([]requirementCoverage{r}).Rows[0].Cells[2] {
+		said += x.Text
+	}
+	if want := "AST-01, AST-02: It concerns every organization.\nAST-03: The organization has facilities."; !strings.Contains(said, want) {
+		t.Errorf("%q, want %q", said, want)
 	}
 }

@@ -81,6 +81,7 @@ func (v *view) annexTable(rows []requirementCoverage) table {
 	for _, r := range rows {
 		included, passages := "No", 0
 		var reasons, why []string
+		saying := map[string][]string{} // controls by what is said of them
 		for _, it := range r.items {
 			passages += len(it.Evidence)
 			if it.Applicability.In() {
@@ -94,8 +95,14 @@ func (v *view) annexTable(rows []requirementCoverage) table {
 		}
 		for _, it := range r.items {
 			if it.Rationale != "" && it.Applicability.In() == (included == "Yes") {
-				why = append(why, it.ControlCode+": "+it.Rationale)
+				if saying[it.Rationale] == nil {
+					why = append(why, it.Rationale)
+				}
+				saying[it.Rationale] = append(saying[it.Rationale], it.ControlCode)
 			}
+		}
+		for i, w := range why {
+			why[i] = strings.Join(saying[w], ", ") + ": " + w
 		}
 		reason := cell{}
 		switch {

@@ -26,6 +26,8 @@ type view struct {
 	// coverage has a framework's requirements with their controls, one per framework.
 	coverage []frameworkCoverage
 	anchors  anchors
+	// plans are the plan's items by the controls that they close.
+	plans map[string]*api.POAMItem
 	// passages are those that a part tells, by control.
 	passages map[part]map[string][]api.Evidence
 	// ids are the anchors of the items the template shows, in their order.
@@ -54,6 +56,7 @@ func newView(src *Source, r Request) *view {
 		}
 	}
 	v.coverage = coverageOf(&own)
+	v.plans = plannedBy(v.POAMItems)
 	return v
 }
 
@@ -66,7 +69,7 @@ func (v *view) sort() {
 	slices.SortStableFunc(v.SoAItems, func(a, b api.SoAItem) int { return byCode(&a.Item, &b.Item) })
 	slices.SortStableFunc(v.Scores, func(a, b api.MaturityScore) int { return byCode(&a.Item, &b.Item) })
 	slices.SortStableFunc(v.Findings, func(a, b api.Finding) int {
-		return cmp.Or(severityRank(a.Severity)-severityRank(b.Severity), cmp.Compare(b.SeverityPoints, a.SeverityPoints), b.Weight-a.Weight, byCode(&a.Item, &b.Item))
+		return cmp.Or(a.Worse(&b), byCode(&a.Item, &b.Item))
 	})
 	slices.SortStableFunc(v.POAMItems, func(a, b api.POAMItem) int {
 		return cmp.Or(a.Priority-b.Priority, cmp.Compare(a.DueDate, b.DueDate), catalog.Natural(a.POAMCode, b.POAMCode), cmp.Compare(a.ID, b.ID))
@@ -80,14 +83,6 @@ func (v *view) sort() {
 	if v.MaturitySummary != nil {
 		slices.SortStableFunc(v.MaturitySummary.Domains, func(a, b api.DomainMaturity) int { return catalog.Natural(a.DomainCode, b.DomainCode) })
 	}
-}
-
-// severityRank is 0 for the worst; what is no severity comes last.
-func severityRank(s api.Severity) int {
-	if i := slices.Index(api.Severities, s); i >= 0 {
-		return i
-	}
-	return len(api.Severities)
 }
 
 // person is a name where it is known, else the id.

@@ -1,5 +1,10 @@
 package api
 
+import (
+	"cmp"
+	"slices"
+)
+
 // GapVersion is one version of the gap analysis.
 type GapVersion struct {
 	DeliverableVersion
@@ -59,7 +64,30 @@ type FindingFilter struct {
 	ControlCode string         `query:"control_code"`
 	Owner       string         `query:"owner"`
 	Q           string         `query:"q" doc:"Part of the control, the condition or the recommendation."`
-	Sort        string         `query:"sort" sort:"severity,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"The order; - before a name for descending."`
+	Sort        string         `query:"sort" sort:"severity,known,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"The order; - before a name for descending. known: whether the evidence shows the gap."`
+}
+
+// Known is 1 for a gap that the evidence shows, and 0 where too little was found to tell.
+func (f *Finding) Known() int {
+	if f.Result == ResultNoEvid {
+		return 0
+	}
+	return 1
+}
+
+// Worse is below 0 where f is worse than o: by severity; of one, what is known to be missing comes
+// before what too little was found of; then by points and weight.
+func (f *Finding) Worse(o *Finding) int {
+	return cmp.Or(cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)), cmp.Compare(o.Known(), f.Known()),
+		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
+}
+
+// severityRank is 0 for the worst; what is no severity comes last.
+func severityRank(s Severity) int {
+	if i := slices.Index(Severities, s); i >= 0 {
+		return i
+	}
+	return len(Severities)
 }
 
 // FindingsInput lists the findings of a version.
