@@ -157,6 +157,7 @@ func TestWhatAControlAsksFor(t *testing.T) {
 		{"abstract", api.Control{Code: "BCD-11", Title: "Data Backups", Description: abstract}, api.FromCriteria, ""},
 		{"no description", api.Control{Code: "BCD-11", Title: "Data Backups"}, api.FromCriteria, ""},
 		{"a code given anew", api.Control{Code: "BCD-11", Title: "Parking", Description: "Mechanisms exist to park cars in the yard."}, api.FromDescription, "Park cars in the yard."},
+		{"a description cut short", api.Control{Code: "BCD-11", Title: "Keeping Copies", Description: "Mechanisms exist to facilitate", Question: &question}, api.FromCriteria, ""},
 		{"no code of the book", api.Control{Code: "OWN-11", Title: "Data Backups", Description: abstract}, api.FromDescription, "Facilitate the backups of data, and to verify their integrity."},
 		{"plain words", api.Control{Code: "BCD-11", Title: "Data Backups", Description: "The tape is changed every day."}, api.FromDescription, "The tape is changed every day."},
 		{"a question", api.Control{Code: "OWN-11", Title: "Data Backups", Question: &question}, api.FromQuestion, "Are backups verified"},

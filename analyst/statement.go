@@ -101,15 +101,19 @@ func objectives(c api.Control) []string {
 }
 
 // oursFor are our criteria for a control that is described in the way of frameworks: those of its
-// code, if its title says something of what they say, its texts something of their topic, or
-// its description two things of them. Codes are given anew in some versions of a catalog, so that
-// the code alone proves nothing; and who describes a control in plain words means these.
+// code, if its texts or its question say something of their topic, its title something of what they
+// say, or its description two things of that. Codes are given anew in some versions of a catalog, so
+// that the code alone proves nothing; and who describes a control in plain words means these.
 func oursFor(c api.Control) (criteria.Entry, bool) {
 	e, ok := criteria.Of(c.Code)
 	if !ok || !formal.MatchString(c.Description) {
 		return criteria.Entry{}, false
 	}
-	if shared(e.Topic, c.Title+". "+c.Description) > 0 {
+	said := c.Title + ". " + c.Description
+	if c.Question != nil {
+		said += " " + *c.Question // which is whole where a workbook cuts the description
+	}
+	if shared(e.Topic, said) > 0 {
 		return e, true
 	}
 	if ours := strings.Join(e.Texts(), ". "); shared(c.Title, ours) > 0 || shared(c.Description, ours) > 1 {
