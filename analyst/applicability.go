@@ -32,6 +32,9 @@ func Applicability(c api.Control, traits map[string]api.Trait) (api.Applicabilit
 	onlyFacility := len(c.Applicability) == 1 && c.Applicability[0] == "facility"
 	facility := traits["has_facilities"]
 	noFacility := facility.Value == "false" && facility.Source == "person"
+	if onlyFacility && noFacility && len(c.Traits) == 0 && c.DomainCode == continuity {
+		return api.PartiallyApplicable, "It concerns sites and lines to fall back on, which providers may run: a person stated that the organization has no facilities of its own."
+	}
 	if onlyFacility && noFacility && len(c.Traits) == 0 {
 		return api.NotApplicable, "It concerns facilities only, and a person stated that the organization has none of its own." + because(facility)
 	}
@@ -65,6 +68,9 @@ func Applicability(c api.Control, traits map[string]api.Trait) (api.Applicabilit
 	}
 	return api.NotApplicable, "It concerns only an organization that " + or(said) + "; a person stated that this one doesn't."
 }
+
+// continuity is the domain whose sites may well be a provider's.
+const continuity = "BCD"
 
 func because(t api.Trait) string {
 	if t.Reason == "" {

@@ -39,6 +39,7 @@ func TestApplicability(t *testing.T) {
 		{"one no, one unknown", api.Control{Traits: []string{"handles_cards", "has_ot"}}, map[string]api.Trait{"handles_cards": person("false")}, api.Applicable, "not known"},
 		{"facility", api.Control{Applicability: []string{"facility"}}, map[string]api.Trait{"has_facilities": person("false")}, api.NotApplicable, "facilities"},
 		{"facility and process", api.Control{Applicability: []string{"facility", "process"}}, map[string]api.Trait{"has_facilities": person("false")}, api.PartiallyApplicable, "facilities"},
+		{"a site to fall back on", api.Control{DomainCode: "BCD", Applicability: []string{"facility"}}, map[string]api.Trait{"has_facilities": person("false")}, api.PartiallyApplicable, "providers"},
 		{"facility unknown", api.Control{Applicability: []string{"facility"}}, nil, api.Applicable, "every"},
 		{"deprecated", api.Control{IsDeprecated: true}, nil, api.NotApplicable, "deprecated"},
 	} {
