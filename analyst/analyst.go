@@ -11,27 +11,18 @@
 //	Judgement ─▶ SoA ─▶ Finding ─▶ Remediation ─▶ Order
 //	                └──▶ Maturity
 //
-// A sentence is weighed by its words and, where an embedder is given, by its meaning:
+// A sentence is weighed by its words, by the words that our criteria are said with and, where an
+// embedder is given, by its meaning (docs/judgement.md has the formula). From 0.62 a sentence says
+// the statement, from 0.59 nearly, from 0.39 in part, if what the statement is about is there and
+// no word of it is left out that matters. A row of a table needs closeness in meaning as well, since
+// its cells share words by chance. What is denied, planned, conditional, a wish, limited, stale or a
+// blank is told apart whatever it is worth. Vectors are blind to a "not": a clause that denies
+// supports nothing, by words or by meaning, and beside one only the other clauses count. A row that
+// denies what the rows beside it affirm is a limit, for a person to look at.
 //
-//	worth = 0.1·min(1, 2·words) + 0.6·words + 0.5·meaning
-//
-// words is the weighed share of the statement's concepts, with those that the heading
-// or a sentence beside it names; meaning is how far above unrelated texts the two are.
-// From 0.62 a sentence says the statement, from 0.54 nearly, from 0.42 in part, if what
-// the statement is about is there and no word of it is left out that matters. A row of
-// a table needs closeness in meaning as well, since its cells share words by chance. What is
-// denied, planned, conditional, a wish, limited, stale or a blank is told apart
-// whatever it is worth. Vectors are blind to a "not": a clause that denies supports
-// nothing, by words or by meaning, and beside one only the other clauses count. A row
-// that denies what the rows beside it affirm is a limit, for a person to look at.
-//
-// A control's ratio is the mean of its statements: 1 in full, ¾ nearly, ½ in part or
-// contradicted. It is implemented from 0.46, where half of its statements are said at
-// least nearly and a fifth in full, no more than a third is missing outright, none is
-// denied, planned, contradicted or only in a template, a policy or procedure asks for
-// it, and a record or a concrete procedure shows it. It is partially implemented from 0.3, or where two statements are nearly
-// said and one in full, if a passage about the control's own subject is among them. It is not implemented
-// where statements are denied and what else is said doesn't outweigh them.
+// A control's ratio is the mean of its statements: 1 in full, ¾ nearly, ½ in part or contradicted.
+// Its status follows from that, from how many statements are said and from what denies, announces or
+// contradicts them; and a passage about the control's own subject has to be among them (conclude.go).
 //
 // A Session asks a Finder anew for each control. A Ledger is asked by a draft: its Docket of
 // controls stays, passages come and go, and what was read before is not read again.
@@ -48,7 +39,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/11"
+const Rules = "builtin/12"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {

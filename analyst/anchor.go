@@ -42,7 +42,7 @@ func namingOf(text string) naming {
 	return n
 }
 
-func anchorsOf(of criteria.Anchors) []anchor {
+func anchorsOf(of criteria.Groups) []anchor {
 	out := make([]anchor, len(of))
 	for i, group := range of {
 		for _, text := range group {
@@ -61,6 +61,7 @@ func (w wants) demands(c api.Control) []demand {
 		out[i] = newDemand(text, w.topic)
 		if says, ours := criteria.AnchorsFor(c.Code, text); ours || w.ours {
 			out[i].names, out[i].says = names, anchorsOf(says)
+			out[i].wording = wordingOf(criteria.WordingFor(c.Code, text))
 		}
 	}
 	return out
@@ -81,11 +82,15 @@ func (c *candidate) unnamed(anchors []anchor) anchor {
 
 // String is a group for a reader: its first words.
 func (a anchor) String() string {
-	var words []string
-	for _, n := range a[:min(4, len(a))] {
-		words = append(words, n.text)
+	words := make([]string, len(a))
+	for i, n := range a {
+		words[i] = n.text
 	}
-	return strings.Join(words, ", ") + " or their like"
+	return likes(words)
+}
+
+func likes(words []string) string {
+	return strings.Join(words[:min(4, len(words))], ", ") + " or their like"
 }
 
 // among: sorted concepts hold all of a word or phrase.

@@ -46,7 +46,7 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 // the reason has the words that were looked for.
 func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
 	d := newDemand("Key escrow is approved by the owner.", "key escrow")
-	d.says = anchorsOf(criteria.Anchors{{"approve", "sign off"}})
+	d.says = anchorsOf(criteria.Groups{{"approve", "sign off"}})
 	s := NewSession(nil, Options{})
 	for text, want := range map[string]string{"Key escrow by the owner is approved.": covered, "Key escrow by the owner is signed off.": covered, "Key escrow is released by the owner.": partial} {
 		p := policy(text)
@@ -70,11 +70,11 @@ func TestWhereAWordIsLookedFor(t *testing.T) {
 	p.HeadingPath, p.DocumentTitle = []string{"Visitor entry"}, "Handbook of the premises"
 	c := &candidate{Passage: p, prepared: s.analysed(p)}
 	for word, want := range map[string]bool{"door": true, "visitors": true, "premises": true, "before": true, "until": false, "badge": false, "visitor entry": true, "visitor badge": false} {
-		if got := c.unnamed(anchorsOf(criteria.Anchors{{word}})) == nil; got != want {
+		if got := c.unnamed(anchorsOf(criteria.Groups{{word}})) == nil; got != want {
 			t.Errorf("%q: %v", word, got)
 		}
 	}
-	if a := c.unnamed(anchorsOf(criteria.Anchors{{"door"}, {"badge", "card"}})); a == nil || a.String() != "badge, card or their like" {
+	if a := c.unnamed(anchorsOf(criteria.Groups{{"door"}, {"badge", "card"}})); a == nil || a.String() != "badge, card or their like" {
 		t.Errorf("unnamed: %v", a)
 	}
 }

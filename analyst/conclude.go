@@ -52,7 +52,8 @@ const (
 	offTopic   = 0.6 // what a statement is worth that is said by passages about something else
 	aboutTopic = 0.34
 	aboutCover = 0.68
-	someFrom   = 0.3 // below this, with less than two statements nearly said, a hit is no evidence of the control
+	wholeCover = 0.75 // of a passage that has a word of each group of the statement's wording, whatever it names
+	someFrom   = 0.32 // below this, with less than two statements nearly said, a hit is no evidence of the control
 )
 
 func coverageOf(ratio float64) api.EvidenceCoverage {
@@ -240,7 +241,7 @@ func (f *found) weigh(s *Session) {
 			continue
 		}
 		f.strong = f.strong || f.verdict == covered || f.verdict == partial && r.strong
-		f.about = f.about || r.match.topic >= aboutTopic && r.cover >= aboutCover
+		f.about = f.about || r.match.topic >= aboutTopic && r.cover >= aboutCover || r.match.heard.whole() && r.cover >= wholeCover
 		cur := &r.from.sentences[r.at]
 		// "Access that has been granted is reviewed" tells of nothing that was done: what a rule tells of has a date.
 		record := r.from.isRecord() || r.happened && !cur.strong && (!intends(r.from.category) || len(cur.years) > 0)

@@ -197,11 +197,17 @@ func readTemplate(s *stance, text string) {
 		s.template = box
 		return
 	}
-	// "[name](link)" is no blank, nor is a ticked box; and "has to be specified" is a rule.
-	if m := templatePattern.FindStringIndex(text); m != nil && !(m[1] < len(text) && text[m[1]] == '(') && !strings.EqualFold(text[m[0]:m[1]], "[x]") && !obliged(text, m) {
+	for _, m := range templatePattern.FindAllStringIndex(text, -1) {
+		// "[name](link)" is no blank, nor is a ticked box, unless it stands for a number; and "has to be specified" is a rule.
+		if m[1] < len(text) && text[m[1]] == '(' || strings.EqualFold(text[m[0]:m[1]], "[x]") && !awaitsNumber.MatchString(text[:m[0]]) || obliged(text, m) {
+			continue
+		}
 		s.template = strings.TrimSpace(text[m[0]:m[1]])
+		return
 	}
 }
+
+var awaitsNumber = expression.Of(`(?i)\b(?:least|most|than|within|every|after|maximum|minimum|up to|for)\s*$`)
 
 func readPlan(s *stance, text string, words []word, year, may int) {
 	if may&forPlan != 0 {

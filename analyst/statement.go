@@ -190,6 +190,7 @@ type demand struct {
 	only    bool // the statement itself is about exceptions or limits
 	// What its evidence has to name: that of its control, and that of the statement beyond.
 	names, says []anchor
+	wording     wording // none for texts of others
 }
 
 // asked is a concept that a statement asks for.

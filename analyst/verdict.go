@@ -23,8 +23,8 @@ const (
 // Where a sentence begins to say a statement.
 const (
 	saysIt    = 0.62 // cover from which a sentence says it
-	saysMost  = 0.54 // nearly all of it
-	saysPart  = 0.42
+	saysMost  = 0.59 // nearly all of it
+	saysPart  = 0.39
 	speaksOf  = 0.38 // cover from which a denial or plan is about it
 	deniesIt  = 0.58 // cover from which a denial counts
 	ownShare  = 0.3  // share of the demand that the sentence itself must hold
@@ -76,13 +76,14 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		near := c.beside(i)
 		m := d.against(window, near, c.around)
 		from := i
-		if i > 0 && m.own > 0 && c.takesUp(i) && (c.sentences[i-1].denied == 0 || d.negative()) {
+		if i > 0 && m.own > 0 && c.takesUp(i) && c.sentences[i-1].template == "" && (c.sentences[i-1].denied == 0 || d.negative()) {
 			// A sentence that takes up the one before is read with it.
 			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.around); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
 			}
 		}
 		m.sense, m.crowd = s.meaning(d, c, i)
+		m.heard = d.wording.in(append(window[:len(window):len(window)], &c.sentences[from]), c.above)
 		m.outright = cur.denied != 0 && d.outright(cur)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
 			m = affirmed(d, window, near, c.around, m)
@@ -230,8 +231,11 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, false // the rule says nothing of exceptions from it
 	}
 	if why := s.unsaid(d, cur, text, m, r.cover); why != "" {
-		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && m.lacks == nil
+		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && m.lacks == nil && (!m.heard.known || m.heard.all >= saidHalf)
 		return say(partial, why)
+	}
+	if m.heard.known && m.heard.all < saidMost {
+		return say(partial, "It speaks of the matter; not said: any of "+m.heard.lacks+".")
 	}
 	if m.lacks != nil {
 		return say(partial, "It speaks of the matter, but of none of: "+m.lacks.String()+".")
@@ -252,7 +256,10 @@ func (s *Session) worth(m match) float64 {
 	if s.options.Meaning == nil {
 		return m.cover
 	}
-	return min(1, max(0, 0.26+0.55*m.cover+0.1*m.share+0.35*m.sense-0.5*m.crowd))
+	if !m.heard.known {
+		return min(1, max(0, 0.26+0.55*m.cover+0.1*m.share+0.35*m.sense-0.5*m.crowd))
+	}
+	return min(1, max(0, 0.265+0.39*m.cover+0.08*m.share+0.08*m.sense-0.58*m.crowd+0.5*m.heard.share()))
 }
 
 // plans tells whether what is announced is the statement, or what its control is about
@@ -282,6 +289,8 @@ func (s *Session) unsaid(d demand, cur *sentence, text string, m match, cover fl
 		return "It says part of it; not said: " + list(m.missed) + "."
 	case cover < saysIt:
 		return "It says part of it, in general words."
+	case m.heard.whole():
+		// said in other words
 	case m.sense < sameThing && (m.own < ownShare*d.enough() || m.hits < min(2, d.hits)):
 		return "Its heading speaks of the matter, the sentence says little of it."
 	case m.headless && m.sense < sameThing || float64(m.heavy) > float64(d.heavy)*(0.2+0.3*m.sense):
@@ -381,9 +390,11 @@ func affirmed(d demand, window, near []*sentence, around surroundings, whole mat
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
 	m := d.against(append(slices.Clone(window[:len(window)-1]), &cur), near, around)
-	m.crowd = whole.crowd
+	m.crowd, m.heard = whole.crowd, whole.heard
 	if whole.own > 0 {
-		m.sense = whole.sense * min(1, m.own/whole.own)
+		left := min(1, m.own/whole.own, float64(m.hits)/float64(max(1, whole.hits)))
+		m.sense, m.heard = whole.sense*left, whole.heard.left(left)
+		m.crowd = max(m.crowd, m.crowd*left) // being ahead of all others counts no more either
 	}
 	return m
 }

@@ -49,7 +49,7 @@ func TestAnchorsAreWellFormed(t *testing.T) {
 	word := regexp.MustCompile(`^[^\s|&,"][^|&,"]*$`)
 	bare := 0
 	for _, e := range criteria.Book().Entries {
-		all := []criteria.Anchors{criteria.AnchorsOf(e.Code)}
+		all := []criteria.Groups{criteria.AnchorsOf(e.Code)}
 		for _, s := range e.Sentences {
 			own, ok := criteria.AnchorsFor(e.Code, s)
 			if !ok {
@@ -80,5 +80,30 @@ func TestAnchorsAreWellFormed(t *testing.T) {
 	}
 	if _, ok := criteria.AnchorsFor("IAC-01", "Pigs fly."); ok {
 		t.Error("a text that is no criterion has anchors")
+	}
+}
+
+// Every criterion has its wording: two or three groups, each of some words.
+func TestWordingsAreWellFormed(t *testing.T) {
+	word := regexp.MustCompile(`^[^\s|&,"][^|&,"]*$`)
+	for _, e := range criteria.Book().Entries {
+		for _, s := range e.Sentences {
+			of := criteria.WordingFor(e.Code, s)
+			if len(of) < 2 || len(of) > 3 {
+				t.Errorf("%s: %q has %d groups", e.Code, s, len(of))
+			}
+			for _, group := range of {
+				seen := map[string]bool{}
+				for _, w := range group {
+					if !word.MatchString(w) || w != strings.ToLower(w) || seen[w] || len(strings.Fields(w)) > 4 {
+						t.Errorf("%s: %q stands twice or is no word, in %q", e.Code, w, group)
+					}
+					seen[w] = true
+				}
+			}
+		}
+	}
+	if of := criteria.WordingFor("IAC-01", "Pigs fly."); of != nil {
+		t.Errorf("a text that is no criterion is said with %q", of)
 	}
 }

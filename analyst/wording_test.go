@@ -1,0 +1,77 @@
+package analyst
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/criteria"
+)
+
+// A criterion is recognised by a word of each group, in any of the ways there are to say it; what
+// stands above a sentence counts half.
+func TestWordings(t *testing.T) {
+	w := wordingOf(criteria.Groups{{"wipe", "factory reset"}, {"laptop", "usb stick"}, {"before", "re-issue"}})
+	for _, tc := range []struct {
+		text, heading string
+		own, all      float64
+		lacks         string
+	}{
+		{"Laptops are wiped before the next colleague gets them.", "Equipment", 1, 1, ""},
+		{"We factory-reset every USB stick ahead of reissue.", "", 2.0 / 3, 2.0 / 3, "before, re-issue or their like"},
+		{"A reset in the factory precedes re-issuing.", "Laptops", 2.0 / 3, 1, ""},
+		{"They are wiped.", "Laptops", 1.0 / 3, 2.0 / 3, "before, re-issue or their like"},
+		{"Sticks of butter are counted.", "", 0, 0, "wipe, factory reset or their like"},
+	} {
+		p := policy(tc.text)
+		p.HeadingPath = []string{tc.heading}
+		c := &candidate{Passage: p, prepared: NewSession(nil, Options{}).analysed(p)}
+		window := []*sentence{&c.sentences[len(c.sentences)-1]}
+		if h := w.in(window, c.above); h != (heard{true, tc.own, tc.all, tc.lacks}) {
+			t.Errorf("%q under %q: %+v", tc.text, tc.heading, h)
+		}
+	}
+	if h := (wording)(nil).in(nil, nil); h.known || h.whole() {
+		t.Errorf("no wording: %+v", h)
+	}
+}
+
+// Of a sentence of which one clause denies, a wording counts for what is left.
+func TestWordingsOfDenials(t *testing.T) {
+	h := heard{known: true, own: 1, all: 1}
+	if !h.left(1).whole() || h.left(1).share() != 1 {
+		t.Errorf("nothing is denied: %+v", h.left(1))
+	}
+	if half := h.left(0.5); half.whole() || half.share() != 0.5 {
+		t.Errorf("half is denied: %+v", half)
+	}
+}
+
+// A sentence of the statement's own words says it in part at most where a group of its wording is
+// missing, and the reason names the group.
+func TestWordingsGate(t *testing.T) {
+	d := newDemand("Key escrow is approved by the owner.", "key escrow")
+	d.wording = wordingOf(criteria.Groups{{"approve", "sign off"}, {"escrow"}})
+	s := NewSession(nil, Options{})
+	for text, want := range map[string]string{"Key escrow by the owner is approved.": covered, "Key escrow is signed off by the owner.": covered, "Key escrow is released by the owner.": partial} {
+		p := policy(text)
+		c := &candidate{Passage: p, prepared: s.analysed(p)}
+		got := s.readPassage(d, hit{c, 0.6})
+		if len(got) != 1 || got[0].verdict != want || want == partial && !strings.Contains(got[0].reason, "approve, sign off") {
+			t.Errorf("%q: %+v, want %s", text, got, want)
+		}
+	}
+}
+
+// A blank for a number and one for words leave a sentence a template, whichever comes first.
+func TestBlanksForNumbers(t *testing.T) {
+	for text, want := range map[string]string{
+		"Passwords have at least [x] characters.":                                  "[x]",
+		"Passwords have at least [x] characters and are checked on [insert list].": "[x]",
+		"[x] Passwords are checked on [insert list].":                              "[insert list]",
+		"[x] Passwords are checked.":                                               "",
+	} {
+		if got := analyse(text, 2026).sentences[0].template; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
