@@ -159,10 +159,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	c := h.candidate
 	cur := &c.sentences[i]
 	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
-	r.cover = s.worth(m)
-	if r.cover >= saysPart && c.english {
-		r.cover = min(1, r.cover+meaning*min(1, max(0, (h.score-0.5)*2)))
-	}
+	r.cover = s.coverOf(h, m)
 	r.quote = c.quote(from, i)
 	relevant := m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
@@ -176,6 +173,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, true
 	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
+		r.cover = s.coverOf(h, m.unworded())
 		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, c.text[cur.start:cur.end]) {
 			return r, false // it denies something else
 		}
@@ -247,6 +245,15 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return say(partial, why)
 	}
 	return say(covered, "The passage says it"+unsaidMinor(m)+".")
+}
+
+// coverOf is what a window is worth, with what the search thinks of its passage.
+func (s *Session) coverOf(h hit, m match) float64 {
+	cover := s.worth(m)
+	if cover >= saysPart && h.english {
+		cover = min(1, cover+meaning*min(1, max(0, (h.score-0.5)*2)))
+	}
+	return cover
 }
 
 // worth is how much of a demand a window says, by words and by meaning. Neither
@@ -367,6 +374,9 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
 	if cur.nobody != 0 && cur.nobody == cur.denied && d.restricts() {
 		return "", false // "nobody has standing access" denies nothing of a restriction
+	}
+	if cur.denied != 0 && !d.mentions("access") && keptOut.MatchString(c.text[cur.start:cur.end]) {
+		return "", false // nor does "they have no access" deny anything but their access
 	}
 	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
 		return "", true
@@ -506,6 +516,8 @@ func excuses(of ...*sentence) bool {
 	}
 	return false
 }
+
+var keptOut = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?access\b`)
 
 var (
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)

@@ -117,6 +117,12 @@ func (h heard) share() float64 { return (h.own + h.all) / 2 }
 // whole: there is a word of each group. What is then not said in the statement's words is said in others.
 func (h heard) whole() bool { return h.known && h.all > 0.99 }
 
+// unworded leaves a wording out: a denial of many a thing has its words.
+func (m match) unworded() match {
+	m.heard = heard{}
+	return m
+}
+
 // left is what may be counted of a sentence of which a clause denies.
 func (h heard) left(share float64) heard {
 	if share < 1 {
