@@ -75,3 +75,19 @@ func TestBlanksForNumbers(t *testing.T) {
 		}
 	}
 }
+
+// What somebody has no access to is kept from them: that denies what asks for their access, and nothing else.
+func TestNoAccessDeniesAccessOnly(t *testing.T) {
+	for statement, want := range map[string]bool{
+		"Production runs apart from test.":         false,
+		"Engineers have access to production.":     true,
+		"Access of engineers to tests is limited.": true,
+	} {
+		p := policy("Engineers have no access to production.")
+		c := &candidate{Passage: p, prepared: NewSession(nil, Options{}).analysed(p)}
+		d := newDemand(statement, "production")
+		if _, is := negates(d, c, 0, d.against([]*sentence{&c.sentences[0]}, nil, c.around)); is != want {
+			t.Errorf("%q: denied %v", statement, is)
+		}
+	}
+}
