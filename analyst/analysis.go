@@ -22,10 +22,10 @@ type analysis struct {
 type sentence struct {
 	span
 	stance
-	terms    []term   // sorted by id, one for each concept
-	stems    []uint64 // sorted
-	lead     int      // the sentence that introduces this item ("the following must be encrypted:"), or -1
-	under    int      // the heading in the same passage that it stands under, or -1
+	terms    []term // sorted by id, one for each concept
+	roots    roots
+	lead     int // the sentence that introduces this item ("the following must be encrypted:"), or -1
+	under    int // the heading in the same passage that it stands under, or -1
 	times    []quantity
 	years    []int
 	concrete int // how many of who, when, how much, with what it names
@@ -58,7 +58,7 @@ func analyse(text string, year int) *analysis {
 		raw := text[sp.start:sp.end]
 		words := split(raw)
 		s := sentence{span: sp, stance: read(raw, words, year), lead: -1, under: under}
-		s.terms, s.stems = termsOf(words, s.stance), stemsOf(words)
+		s.terms, s.roots = termsOf(words, s.stance), rootsOf(words)
 		s.times, s.years = quantities(raw, words)
 		s.concrete = concreteness(raw, words, s)
 		if s.heading && !s.row && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {

@@ -52,7 +52,7 @@ type prepared struct {
 	*analysis
 	context  []uint64 // sorted concepts of title and headings
 	named    []uint64 // these and those of the sentences
-	above    []uint64 // sorted stems of title, file name and headings
+	above    roots    // of title, file name and headings
 	around   surroundings
 	category string
 	listed   string      // the name of the list of plans that it stands in
@@ -137,7 +137,7 @@ func (s *Session) analysed(p Passage) *prepared {
 	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
 	c.around = surroundings{c.context, c.concepts(nil, (*sentence).affirms)}
 	c.named = c.concepts(c.context, nil)
-	c.above = stemsOf(split(p.DocumentTitle + " . " + fileWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . ")))
+	c.above = rootsOf(split(p.DocumentTitle + " . " + fileWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . ")))
 	return c
 }
 

@@ -83,8 +83,11 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 			}
 		}
 		m.sense, m.crowd = s.meaning(d, c, i)
-		m.heard = d.wording.in(append(window[:len(window):len(window)], &c.sentences[from]), c.above)
 		m.outright = cur.denied != 0 && d.outright(cur)
+		if m.heard = d.wording.best(); !m.outright && s.worth(m) < speaksOf-meaning && s.heard == nil {
+			continue // whatever words it has
+		}
+		m.heard = d.wording.in(append(window[:len(window):len(window)], &c.sentences[from]), c.above)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
 			m = affirmed(d, window, near, c.around, m)
 		}
@@ -233,7 +236,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return say(partial, why)
 	}
 	if m.heard.known && m.heard.all < saidMost {
-		return say(partial, "It speaks of the matter; not said: any of "+m.heard.lacks+".")
+		return say(partial, "It speaks of the matter; not said: any of "+likes(m.heard.lacks)+".")
 	}
 	if m.lacks != nil {
 		return say(partial, "It speaks of the matter, but of none of: "+m.lacks.String()+".")

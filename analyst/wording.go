@@ -3,6 +3,7 @@ package analyst
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/scf-service/service/criteria"
 )
@@ -14,7 +15,13 @@ type wording []wordGroup
 
 type wordGroup struct {
 	words   []string
-	phrases [][]uint64 // of each of them the stems
+	phrases []roots // of each of them
+}
+
+// roots are the stems of some words, sorted.
+type roots struct {
+	ids  []uint64
+	mask uint64 // a bit for each, so that most of what isn't there need not be looked for
 }
 
 func wordingOf(of criteria.Groups) wording {
@@ -22,52 +29,81 @@ func wordingOf(of criteria.Groups) wording {
 	for i, words := range of {
 		out[i].words = words
 		for _, text := range words {
-			out[i].phrases = append(out[i].phrases, stemsOf(split(strings.ReplaceAll(text, "-", " "))))
+			out[i].phrases = append(out[i].phrases, phraseOf(text))
 		}
 	}
 	return out
 }
 
-// String is a group for a reader: its first words.
-func (g wordGroup) String() string { return likes(g.words) }
+var phrases sync.Map // by text; the book has many a word a hundred times
 
-// stemsOf are the stems of words, sorted, with those of the parts of hyphenated ones.
-func stemsOf(words []word) []uint64 {
-	var out []uint64
+func phraseOf(text string) roots {
+	if p, ok := phrases.Load(text); ok {
+		return p.(roots)
+	}
+	p := rootsOf(split(strings.ReplaceAll(text, "-", " ")))
+	phrases.Store(text, p)
+	return p
+}
+
+// rootsOf are the stems of words, with those of the parts of hyphenated ones.
+func rootsOf(words []word) (of roots) {
+	add := func(stem string) {
+		id := termID(stem)
+		of.ids, of.mask = append(of.ids, id), of.mask|1<<(id%64)
+	}
 	for _, w := range words {
-		out = append(out, termID(w.stem))
+		add(w.stem)
 		if !strings.Contains(w.text, "-") {
 			continue
 		}
 		for part := range strings.SplitSeq(w.text, "-") {
 			if part != "" {
-				out = append(out, termID(stemOf(part)))
+				add(stemOf(part))
 			}
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(of.ids)
+	of.ids = slices.Compact(of.ids)
+	return of
+}
+
+func (of roots) has(id uint64) bool {
+	_, ok := slices.BinarySearch(of.ids, id)
+	return ok
 }
 
 // heard is how much of a wording some sentences have.
 type heard struct {
-	known bool    // the statement has a wording
-	own   float64 // 0 to 1: the share of its groups of which the sentences have a word
-	all   float64 // the same, with what stands above them
-	lacks string  // the first group of which neither has one, for a reader
+	known bool     // the statement has a wording
+	own   float64  // 0 to 1: the share of its groups of which the sentences have a word
+	all   float64  // the same, with what stands above them
+	lacks []string // the first group of which neither has one
 }
 
-// in looks for a wording in sentences and in the sorted stems of what stands above them.
-func (w wording) in(window []*sentence, above []uint64) (h heard) {
+// best is what a sentence that has it all would have.
+func (w wording) best() heard {
+	if len(w) == 0 {
+		return heard{}
+	}
+	return heard{known: true, own: 1, all: 1}
+}
+
+// in looks for a wording in sentences and in what stands above them.
+func (w wording) in(window []*sentence, above roots) (h heard) {
 	if len(w) == 0 {
 		return h
 	}
+	mask := uint64(0)
+	for _, s := range window {
+		mask |= s.roots.mask
+	}
 	own, all := 0, 0
 	for _, g := range w {
-		here, there := g.in(window, above)
+		here, there := g.in(window, mask, above)
 		own, all = own+btoi(here), all+btoi(here || there)
-		if !here && !there && h.lacks == "" {
-			h.lacks = g.String()
+		if !here && !there && h.lacks == nil {
+			h.lacks = g.words
 		}
 	}
 	h.known, h.own, h.all = true, float64(own)/float64(len(w)), float64(all)/float64(len(w))
@@ -75,15 +111,18 @@ func (w wording) in(window []*sentence, above []uint64) (h heard) {
 }
 
 // in tells whether sentences have one of the phrases, and whether they have one with what stands above.
-func (g wordGroup) in(window []*sentence, above []uint64) (here, there bool) {
+func (g wordGroup) in(window []*sentence, mask uint64, above roots) (here, there bool) {
 	for _, phrase := range g.phrases {
+		if phrase.mask&^(mask|above.mask) != 0 {
+			continue
+		}
 		own, any := true, true
-		for _, stem := range phrase {
-			if saidIn(window, stem) {
+		for _, stem := range phrase.ids {
+			if slices.ContainsFunc(window, func(s *sentence) bool { return s.roots.has(stem) }) {
 				continue
 			}
 			own = false
-			if any = among(above, stem); !any {
+			if any = above.has(stem); !any {
 				break
 			}
 		}
@@ -93,15 +132,6 @@ func (g wordGroup) in(window []*sentence, above []uint64) (here, there bool) {
 		there = there || any
 	}
 	return false, there
-}
-
-func saidIn(window []*sentence, stem uint64) bool {
-	return slices.ContainsFunc(window, func(s *sentence) bool { return among(s.stems, stem) })
-}
-
-func among(sorted []uint64, id uint64) bool {
-	_, ok := slices.BinarySearch(sorted, id)
-	return ok
 }
 
 // Shares of the groups of a wording.
