@@ -34,9 +34,9 @@ func (f *found) full() float64 {
 // be implemented, and so many in full; and the ratio must be so high.
 const (
 	mostOf   = 0.5
-	fullOf   = 0.2
+	fullOf   = 0.25
 	doneFrom = 0.5
-	saidFrom = 0.55 // from here, documents in force suffice though nothing shows it being done
+	saidFrom = 0.62 // from here, documents in force suffice though nothing shows it being done
 	noneOf   = 0.34 // no more than this share of them may be missing outright
 )
 
