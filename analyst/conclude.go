@@ -137,11 +137,11 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 		case !clean:
 			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
 		case n[missing] > int(noneOf*float64(len(all))):
-			j.Reason = fmt.Sprintf("The evidence says %s in full, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
-				count(n[covered], len(all)), n[missing])
+			j.Reason = fmt.Sprintf("%s, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
+				degrees(len(all), n[covered], strong-n[covered], n[partial]-strong+n[covered]), n[missing])
 		case j.Ratio < doneFrom || strong < atLeast(mostOf, len(all)) || n[covered] < atLeast(fullOf, len(all)):
-			j.Reason = fmt.Sprintf("The evidence says %s in full, %d nearly in full and %d in part: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
-				count(n[covered], len(all)), strong-n[covered], n[partial]-strong+n[covered], j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))
+			j.Reason = fmt.Sprintf("%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
+				degrees(len(all), n[covered], strong-n[covered], n[partial]-strong+n[covered]), j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))
 		case !intent:
 			j.Reason = "Records show it being done, but no policy or procedure asks for it."
 		case asksOperation && operated == 0 && firm == 0 && faded:
@@ -300,6 +300,20 @@ func count(n, of int) string {
 		return fmt.Sprintf("all %d statements", of)
 	}
 	return fmt.Sprintf("%d of %d statements", n, of)
+}
+
+// degrees tells how far statements are said.
+func degrees(of, full, nearly, part int) string {
+	var parts []string
+	for _, d := range []struct {
+		n     int
+		words string
+	}{{full, "in full"}, {nearly, "nearly in full"}, {part, "in part"}} {
+		if d.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", d.n, d.words))
+		}
+	}
+	return fmt.Sprintf("Of %s the evidence says %s", counted(of, "statement"), list(parts))
 }
 
 func tally(n map[string]int, of int) string {

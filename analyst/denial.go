@@ -34,20 +34,51 @@ func ended(words []word, i int) bool {
 // saysWhich: the negation at i belongs to a side clause that only says which things are meant, and the
 // sentence goes on: "systems that are not managed are blocked". "We ensure that it is not lost" is none.
 func saysWhich(words []word, i int) bool {
-	for k := i - 1; k >= 0 && k >= i-3 && words[k].clause == words[i].clause; k-- {
+	others := 0
+	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
 		switch words[k].text {
 		case "which", "who":
 			return false // after a comma or a noun; told by its own clause
 		case "that":
 			before := at(words, k-1)
-			return k > 0 && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note"
+			return k > 0 && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note" && before != "fact" && before != "rule" && before != "case"
 		}
 		if !auxiliaries[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
-			return false
+			// "With keys that the provider does not hold" says which keys.
+			if others++; others > 2 || k == i-1 {
+				return false
+			}
 		}
 	}
 	return false
 }
+
+// keepsApart: the "nobody" that ends at i is a rule on who does what: "nobody approves their own request",
+// "nobody who runs production has rights in the backup".
+func keepsApart(words []word, i int) bool {
+	next := at(words, i+1)
+	return next == "who" || !auxiliaries[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall")
+}
+
+// subjectWithout: the "without" at i tells which things are spoken of, and what is done with them follows:
+// "an account without an owner is disabled".
+func subjectWithout(words []word, i int) bool {
+	from := i
+	for from > 0 && words[from-1].clause+1 >= words[i].clause {
+		from--
+	}
+	if i-from < 1 || i-from > 4 || hasAuxiliary(words[from:i]) {
+		return false
+	}
+	for k := i + 2; k < len(words) && k <= i+5; k++ {
+		if auxiliaries[words[k].text] {
+			return enforced[at(words, k+1)] || strings.HasSuffix(at(words, k+1), "ly") && enforced[at(words, k+2)]
+		}
+	}
+	return false
+}
+
+var enforced = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped ignored destroyed withdrawn")
 
 var (
 	holding = wordSet("remains remain currently still")
@@ -79,7 +110,7 @@ func (s *stance) spreadOver(words []word) {
 }
 
 // generally are words that a "not" before denies all that a sentence is about.
-var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made complete completed yet currently any anything one way process procedure policy control rule formal official")
+var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made complete completed any anything one way process procedure policy control rule formal official")
 
 // targeted tells whether what a sentence denies is of the statement: in "we don't notify users of
 // flaws" not the finding of flaws.
@@ -110,7 +141,7 @@ func (d demand) targeted(s *sentence, text string) bool {
 			if generally[next.text] {
 				return true
 			}
-			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {
+			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") || next.text == "yet" {
 				continue
 			}
 			n++

@@ -201,6 +201,8 @@ func readNegation(s *stance, words []word) {
 				// The number of a row: "No.: 12; …".
 			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
 				s.answersNo = true
+			case next == "longer" && at(words, i+2) == "than":
+				// A limit: "data is kept no longer than a year".
 			case next == "longer":
 				if auxiliaries[prev] && !clauseHas(words, w.clause, "that", "which", "who", "whose", "if", "when", "where", "once", "as", "until", "because", "whether", "they", "it") {
 					s.denied |= bit // "is no longer required"
@@ -208,6 +210,10 @@ func readNegation(s *stance, words []word) {
 					s.denied |= bit
 				}
 			case comparatives[next]:
+			case next == "one" && keepsApart(words, i+1):
+				s.prohibited |= bit
+			case clauseHas(words, w.clause, "beyond"):
+				s.limit = "no " + next + " beyond" // "has no rights beyond the base role"
 			case prev == "with":
 				// "A server with no user data" says which.
 			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
@@ -223,8 +229,8 @@ func readNegation(s *stance, words []word) {
 			}
 		case w.text == "nobody" && describes(words, i):
 			// "Accounts nobody used are disabled" says that they are.
-		case w.text == "nobody" && !auxiliaries[next] && clauseHas(words, w.clause, "own", "same", "alone", "else", "must", "may", "shall"):
-			s.prohibited |= bit // "nobody approves their own request"
+		case w.text == "nobody" && keepsApart(words, i):
+			s.prohibited |= bit
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
 			s.denied |= bit
 			if w.text == "none" || w.text == "nobody" {
@@ -246,7 +252,7 @@ func readNegation(s *stance, words []word) {
 				if s.limit == "" {
 					s.limit = "without " + next // an exception that is allowed
 				}
-			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") {
+			} else if !harmlessWithout[next] && !harmlessWithout[at(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") && !subjectWithout(words, i) {
 				s.denied |= bit
 			}
 		case ended(words, i) && s.conditional&bit == 0 && !clauseHasModal(words, w.clause) && !clauseHas(words, w.clause, "that", "which", "who", "those"):
@@ -323,6 +329,9 @@ func exempts(words []word, i int) bool {
 	w := words[i].text
 	if w != "not" && w != "doesn't" && w != "don't" {
 		return false
+	}
+	if at(words, i+1) == "covered" && clauseHas(words, words[i].clause, "here", "this") {
+		return true
 	}
 	if next := at(words, i+1); next == "cover" || next == "address" || next == "extend" {
 		for k := i - 1; k >= 0 && k >= i-3; k-- {

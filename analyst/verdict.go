@@ -378,7 +378,7 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	if cur.nobody != 0 && cur.nobody == cur.denied && d.restricts() {
 		return "", false // "nobody has standing access" denies nothing of a restriction
 	}
-	if cur.denied != 0 && !d.mentions("access") && keptOut.MatchString(c.text[cur.start:cur.end]) {
+	if cur.denied != 0 && !d.grants() && keptOut.MatchString(c.text[cur.start:cur.end]) {
 		return "", false // nor does "they have no access" deny anything but their access
 	}
 	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
@@ -500,6 +500,11 @@ func (d demand) restricts() bool {
 	return false
 }
 
+// grants tells whether the statement asks for somebody's access or rights.
+func (d demand) grants() bool {
+	return !d.restricts() && ofAccess.MatchString(d.text)
+}
+
 func (d demand) mentions(word string) bool {
 	id := conceptID(word)
 	return slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id })
@@ -520,7 +525,9 @@ func excuses(of ...*sentence) bool {
 	return false
 }
 
-var keptOut = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?access\b`)
+var ofAccess = expression.Guard(`(?i)\b(?:access|rights?|permissions?|privileges?)\b`)
+
+var keptOut = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?(?:access|rights?|permissions?|privileges?)\b`)
 
 var (
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
