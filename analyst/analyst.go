@@ -12,9 +12,8 @@
 //	                └──▶ Maturity
 //
 // A sentence is weighed by its words, by the words that our criteria are said with and, where an
-// embedder is given, by its meaning (docs/judgement.md has the formula). From 0.62 a sentence says
-// the statement, from 0.59 nearly, from 0.39 in part, if what the statement is about is there and
-// no word of it is left out that matters. A row of a table needs closeness in meaning as well, since
+// embedder is given, by its meaning. How much of that says the statement, nearly or in part stands in
+// verdict.go; and what the statement is about has to be there, and no word be left out that matters. A row of a table needs closeness in meaning as well, since
 // its cells share words by chance. What is denied, planned, conditional, a wish, limited, stale or a
 // blank is told apart whatever it is worth. Vectors are blind to a "not": a clause that denies
 // supports nothing, by words or by meaning, and beside one only the other clauses count. A row that

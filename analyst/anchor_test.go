@@ -47,28 +47,34 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
 	d := newDemand("Key escrow is approved by the owner.", "key escrow")
 	d.says = anchorsOf(criteria.Groups{{"approve", "sign off"}})
-	s := NewSession(nil, Options{})
-	for text, want := range map[string]string{"Key escrow by the owner is approved.": covered, "Key escrow by the owner is signed off.": covered, "Key escrow is released by the owner.": partial} {
-		p := policy(text)
-		c := &candidate{Passage: p, prepared: s.analysed(p)}
-		got := s.readPassage(d, hit{c, 0.6})
-		if len(got) != 1 || got[0].verdict != want {
+	asksForApproval(t, d)
+}
+
+// asksForApproval: the owner's approval of key escrow is read from a sentence that says it, and no more than
+// a part from one that doesn't.
+func asksForApproval(t *testing.T, d demand) {
+	t.Helper()
+	for text, want := range map[string]string{
+		"Key escrow by the owner is approved.": covered, "Key escrow by the owner is signed off.": covered,
+		"Key escrow is signed off by the owner.": covered, "Key escrow is released by the owner.": partial,
+	} {
+		got := NewSession(nil, Options{}).readPassage(d, hit{candidateOf(policy(text)), 0.6})
+		if len(got) != 1 || got[0].verdict != want || want == partial && !strings.Contains(got[0].reason, "approve, sign off") {
 			t.Errorf("%q: %+v, want %s", text, got, want)
-			continue
-		}
-		if want == partial && !strings.Contains(got[0].reason, "approve") {
-			t.Errorf("the reason is %q", got[0].reason)
 		}
 	}
+}
+
+func candidateOf(p Passage) *candidate {
+	return &candidate{Passage: p, prepared: NewSession(nil, Options{}).analysed(p)}
 }
 
 // A word stands in any of a passage's sentences, in its headings or in its document's title; one that is
 // in no sentence's concepts is looked for as it is.
 func TestWhereAWordIsLookedFor(t *testing.T) {
-	s := NewSession(nil, Options{})
 	p := policy("Doors are locked. Guests wait (before they enter) at the gate.")
 	p.HeadingPath, p.DocumentTitle = []string{"Visitor entry"}, "Handbook of the premises"
-	c := &candidate{Passage: p, prepared: s.analysed(p)}
+	c := candidateOf(p)
 	for word, want := range map[string]bool{"door": true, "visitors": true, "premises": true, "before": true, "until": false, "badge": false, "visitor entry": true, "visitor badge": false} {
 		if got := c.unnamed(anchorsOf(criteria.Groups{{word}})) == nil; got != want {
 			t.Errorf("%q: %v", word, got)

@@ -13,6 +13,8 @@ func TestNoThatRules(t *testing.T) {
 		"An account without an owner is disabled.":                           false,
 		"Servers without an agent are automatically blocked.":                false,
 		"Backups are encrypted with keys that the provider does not hold.":   false,
+		"Backups are encrypted with keys that Northpier does not hold.":      false,
+		"A laptop that leaves does not get encrypted.":                       true,
 		"Physical access to offices is not covered here.":                    false,
 		"Nobody approves requests.":                                          true,
 		"No one reviews the logs.":                                           true,
@@ -21,6 +23,12 @@ func TestNoThatRules(t *testing.T) {
 		"Backups of the office are not covered by any plan.":                 true,
 		"The service is no longer in use.":                                   true,
 		"We found that the provider does not hold keys.":                     true,
+		"Laptops that consultants bring are not encrypted.":                  true,
+		"Systems that staff use do not have backups.":                        true,
+		"Nobody who joined this year was trained.":                           true,
+		"Nobody who works here has been trained.":                            true,
+		"Servers without an agent are ignored.":                              true,
+		"Backups are not covered this year.":                                 true,
 		"Backups have no encryption.":                                        true,
 		"There are no exercises beyond those that the provider talks about.": false,
 	} {
@@ -31,13 +39,23 @@ func TestNoThatRules(t *testing.T) {
 	}
 }
 
-// What is not yet regulated is denied, not what is named beside it.
-func TestNotYetIsOfItsVerb(t *testing.T) {
-	const text = "What data may be used in the test account is not yet regulated."
-	for statement, want := range map[string]bool{"Changes are tested in a test account.": false, "The use of test data is regulated.": true} {
-		s := analyse(text, 2026).sentences[0]
-		if got := newDemand(statement, "tests").targeted(&s, text); got != want {
-			t.Errorf("%q: %v", statement, got)
+// What is not yet introduced, live or rolled out isn't there, whatever the word for it.
+func TestNotYetDeniesAll(t *testing.T) {
+	d := newDemand("Backups of all data are taken.", "backup of data")
+	for _, text := range []string{
+		"Backups of the servers are not yet rolled out in the branches.", "Backups of laptops are not yet introduced.", "A backup of the branch is not yet live.", "Backups are not currently enabled.",
+	} {
+		if s := analyse(text, 2026).sentences[0]; s.denied == 0 || !d.targeted(&s, text) {
+			t.Errorf("%q denies nothing", text)
 		}
+	}
+}
+
+// A rule that keeps people out is taken back like any other.
+func TestNoAccessYet(t *testing.T) {
+	c := candidateOf(policy("Guests are kept apart and have no access to production. This is not yet enforced."))
+	d := newDemand("Production runs apart from the network of guests.", "production")
+	if _, is := negates(d, c, 0, d.against([]*sentence{&c.sentences[0]}, nil, c.around)); !is {
+		t.Error("the next sentence was not heard")
 	}
 }

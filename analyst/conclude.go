@@ -138,10 +138,10 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
 		case n[missing] > int(noneOf*float64(len(all))):
 			j.Reason = fmt.Sprintf("%s, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
-				degrees(len(all), n[covered], strong-n[covered], n[partial]-strong+n[covered]), n[missing])
+				degrees(n, strong, len(all)), n[missing])
 		case j.Ratio < doneFrom || strong < atLeast(mostOf, len(all)) || n[covered] < atLeast(fullOf, len(all)):
 			j.Reason = fmt.Sprintf("%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
-				degrees(len(all), n[covered], strong-n[covered], n[partial]-strong+n[covered]), j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))
+				degrees(n, strong, len(all)), j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))
 		case !intent:
 			j.Reason = "Records show it being done, but no policy or procedure asks for it."
 		case asksOperation && operated == 0 && firm == 0 && faded:
@@ -241,7 +241,7 @@ func (f *found) weigh(s *Session) {
 			continue
 		}
 		f.strong = f.strong || f.verdict == covered || f.verdict == partial && r.strong
-		f.about = f.about || r.match.topic >= aboutTopic && r.cover >= aboutCover || r.match.heard.whole() && r.cover >= wholeCover
+		f.about = f.about || r.match.topic >= aboutTopic && r.cover >= aboutCover || r.match.worded.whole() && r.cover >= wholeCover
 		cur := &r.from.sentences[r.at]
 		// "Access that has been granted is reviewed" tells of nothing that was done: what a rule tells of has a date.
 		record := r.from.isRecord() || r.happened && !cur.strong && (!intends(r.from.category) || len(cur.years) > 0)
@@ -302,31 +302,33 @@ func count(n, of int) string {
 	return fmt.Sprintf("%d of %d statements", n, of)
 }
 
-// degrees tells how far statements are said.
-func degrees(of, full, nearly, part int) string {
-	var parts []string
-	for _, d := range []struct {
-		n     int
-		words string
-	}{{full, "in full"}, {nearly, "nearly in full"}, {part, "in part"}} {
-		if d.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", d.n, d.words))
-		}
-	}
-	return fmt.Sprintf("Of %s the evidence says %s", counted(of, "statement"), list(parts))
+// degrees tells how far statements are said, strong of them at least nearly in full.
+func degrees(n map[string]int, strong, of int) string {
+	return fmt.Sprintf("Of %s the evidence says %s", counted(of, "statement"),
+		amounts([]amount{{n[covered], "in full"}, {strong - n[covered], "nearly in full"}, {n[partial] - strong + n[covered], "in part"}}))
 }
 
 func tally(n map[string]int, of int) string {
+	return fmt.Sprintf("of %s %s", counted(of, "statement"), amounts([]amount{
+		{n[covered], "said in full"}, {n[partial], "said in part"}, {n[conflicting], "contradicted"}, {n[plannedOnly], "announced"},
+		{n[denied], "denied"}, {n[template], "only in a template"}, {n[missing], "not found"},
+	}))
+}
+
+type amount struct {
+	n     int
+	words string
+}
+
+// amounts lists those that there are.
+func amounts(all []amount) string {
 	var parts []string
-	for _, v := range []struct{ verdict, words string }{
-		{covered, "said in full"}, {partial, "said in part"}, {conflicting, "contradicted"}, {plannedOnly, "announced"},
-		{denied, "denied"}, {template, "only in a template"}, {missing, "not found"},
-	} {
-		if n[v.verdict] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[v.verdict], v.words))
+	for _, a := range all {
+		if a.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.words))
 		}
 	}
-	return fmt.Sprintf("of %s %s", counted(of, "statement"), list(parts))
+	return list(parts)
 }
 
 var (

@@ -244,9 +244,9 @@ func TestStatements(t *testing.T) {
 // A reason names only the degrees that there are.
 func TestReasonsSayHowFar(t *testing.T) {
 	for want, got := range map[string]string{
-		"Of 5 statements the evidence says 2 in full, 1 nearly in full and 1 in part": degrees(5, 2, 1, 1),
-		"Of 4 statements the evidence says 4 in part":                                 degrees(4, 0, 0, 4),
-		"Of 1 statement the evidence says 1 nearly in full":                           degrees(1, 0, 1, 0),
+		"Of 5 statements the evidence says 2 in full, 1 nearly in full and 1 in part": degrees(map[string]int{covered: 2, partial: 2}, 3, 5),
+		"Of 4 statements the evidence says 4 in part":                                 degrees(map[string]int{partial: 4}, 0, 4),
+		"Of 1 statement the evidence says 1 nearly in full":                           degrees(map[string]int{partial: 1}, 1, 1),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

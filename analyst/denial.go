@@ -1,6 +1,9 @@
 package analyst
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ended: the word at i says that something was done once and is no more: "we stopped reviewing logs",
 // "the reviews have been discontinued", "the project is on hold".
@@ -34,18 +37,20 @@ func ended(words []word, i int) bool {
 // saysWhich: the negation at i belongs to a side clause that only says which things are meant, and the
 // sentence goes on: "systems that are not managed are blocked". "We ensure that it is not lost" is none.
 func saysWhich(words []word, i int) bool {
-	others := 0
+	subject := 0
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
 		switch words[k].text {
 		case "which", "who":
 			return false // after a comma or a noun; told by its own clause
 		case "that":
 			before := at(words, k-1)
-			return k > 0 && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note" && before != "fact" && before != "rule" && before != "case"
+			// "With keys that the provider does not hold" says which keys; "systems that staff use are not patched" denies.
+			whose := subject == 0 || subject == 2 && determiners[at(words, k+1)] ||
+				subject == 1 && at(words, i-1) == "does" && !strings.HasSuffix(at(words, k+1), "s") // a name, not the verb of "that leaves"
+			return k > 0 && whose && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note" && before != "fact" && before != "rule" && before != "case"
 		}
 		if !auxiliaries[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
-			// "With keys that the provider does not hold" says which keys.
-			if others++; others > 2 || k == i-1 {
+			if subject++; k == i-1 {
 				return false
 			}
 		}
@@ -54,10 +59,13 @@ func saysWhich(words []word, i int) bool {
 }
 
 // keepsApart: the "nobody" that ends at i is a rule on who does what: "nobody approves their own request",
-// "nobody who runs production has rights in the backup".
+// "nobody who runs production has rights in the backup". "Nobody who joined was trained" tells what was.
 func keepsApart(words []word, i int) bool {
 	next := at(words, i+1)
-	return next == "who" || !auxiliaries[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall")
+	if next == "who" {
+		return !slices.ContainsFunc(words[i+2:], func(w word) bool { return past[w.text] || w.text == "had" || strings.HasSuffix(w.text, "ed") })
+	}
+	return !auxiliaries[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall")
 }
 
 // subjectWithout: the "without" at i tells which things are spoken of, and what is done with them follows:
@@ -78,13 +86,14 @@ func subjectWithout(words []word, i int) bool {
 	return false
 }
 
-var enforced = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped ignored destroyed withdrawn")
+var enforced = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn")
 
 var (
-	holding = wordSet("remains remain currently still")
-	past    = wordSet("been was were")
-	inPart  = wordSet("often mostly usually generally largely widely simply")
-	former  = wordSet("previously formerly historically")
+	determiners = wordSet("the a an our your its their this each every")
+	holding     = wordSet("remains remain currently still")
+	past        = wordSet("been was were")
+	inPart      = wordSet("often mostly usually generally largely widely simply")
+	former      = wordSet("previously formerly historically")
 	// Verbs that "that" follows with what is said.
 	saysThat = stemSet("ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare")
 )
@@ -110,7 +119,7 @@ func (s *stance) spreadOver(words []word) {
 }
 
 // generally are words that a "not" before denies all that a sentence is about.
-var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made complete completed any anything one way process procedure policy control rule formal official")
+var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made complete completed yet currently any anything one way process procedure policy control rule formal official")
 
 // targeted tells whether what a sentence denies is of the statement: in "we don't notify users of
 // flaws" not the finding of flaws.
@@ -141,7 +150,7 @@ func (d demand) targeted(s *sentence, text string) bool {
 			if generally[next.text] {
 				return true
 			}
-			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") || next.text == "yet" {
+			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {
 				continue
 			}
 			n++

@@ -10,7 +10,7 @@ type match struct {
 	cover    float64 // 0 to 1: weighed share of the demand's concepts
 	sense    float64 // 0 to 1: closeness in meaning
 	crowd    float64 // 0 to 1: how many other criteria the sentence is closer to; below 0 where it is by far the closest
-	heard    heard   // of the words by which it is recognised
+	worded   worded  // of the words by which it is recognised
 	share    float64 // 0 to 1: of the demand, what the sentences themselves hold
 	own      float64 // weight that the sentences themselves hold, without headings
 	hits     int     // concepts that the sentences hold and that aren't general

@@ -201,9 +201,7 @@ func readNegation(s *stance, words []word) {
 				// The number of a row: "No.: 12; …".
 			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
 				s.answersNo = true
-			case next == "longer" && at(words, i+2) == "than":
-				// A limit: "data is kept no longer than a year".
-			case next == "longer":
+			case next == "longer" && at(words, i+2) != "than":
 				if auxiliaries[prev] && !clauseHas(words, w.clause, "that", "which", "who", "whose", "if", "when", "where", "once", "as", "until", "because", "whether", "they", "it") {
 					s.denied |= bit // "is no longer required"
 				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used") {
@@ -330,7 +328,7 @@ func exempts(words []word, i int) bool {
 	if w != "not" && w != "doesn't" && w != "don't" {
 		return false
 	}
-	if at(words, i+1) == "covered" && clauseHas(words, words[i].clause, "here", "this") {
+	if after := at(words, i+2); at(words, i+1) == "covered" && (after == "here" || (after == "by" || after == "in") && at(words, i+3) == "this") {
 		return true
 	}
 	if next := at(words, i+1); next == "cover" || next == "address" || next == "extend" {

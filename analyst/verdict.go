@@ -84,10 +84,14 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		}
 		m.sense, m.crowd = s.meaning(d, c, i)
 		m.outright = cur.denied != 0 && d.outright(cur)
-		if m.heard = d.wording.best(); !m.outright && s.worth(m) < speaksOf-meaning && s.heard == nil {
+		if m.worded = d.wording.best(); !m.outright && s.worth(m) < speaksOf-meaning && s.heard == nil {
 			continue // whatever words it has
 		}
-		m.heard = d.wording.in(append(window[:len(window):len(window)], &c.sentences[from]), c.above)
+		read := window
+		if from < i {
+			read = append(slices.Clone(window), &c.sentences[from])
+		}
+		m.worded = d.wording.in(read, c.above)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
 			m = affirmed(d, window, near, c.around, m)
 		}
@@ -232,11 +236,11 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, false // the rule says nothing of exceptions from it
 	}
 	if why := s.unsaid(d, cur, text, m, r.cover); why != "" {
-		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && m.lacks == nil && (!m.heard.known || m.heard.all >= saidHalf)
+		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && m.lacks == nil && (!m.worded.known || m.worded.all >= saidHalf)
 		return say(partial, why)
 	}
-	if m.heard.known && m.heard.all < saidMost {
-		return say(partial, "It speaks of the matter; not said: any of "+likes(m.heard.lacks)+".")
+	if m.worded.known && m.worded.all < saidMost {
+		return say(partial, "It speaks of the matter; not said: any of "+likes(m.worded.lacks)+".")
 	}
 	if m.lacks != nil {
 		return say(partial, "It speaks of the matter, but of none of: "+m.lacks.String()+".")
@@ -266,10 +270,10 @@ func (s *Session) worth(m match) float64 {
 	if s.options.Meaning == nil {
 		return m.cover
 	}
-	if !m.heard.known {
+	if !m.worded.known {
 		return min(1, max(0, 0.26+0.55*m.cover+0.1*m.share+0.35*m.sense-0.5*m.crowd))
 	}
-	return min(1, max(0, 0.265+0.39*m.cover+0.08*m.share+0.08*m.sense-0.58*m.crowd+0.5*m.heard.share()))
+	return min(1, max(0, 0.265+0.39*m.cover+0.08*m.share+0.08*m.sense-0.58*m.crowd+0.5*m.worded.share()))
 }
 
 // plans tells whether what is announced is the statement, or what its control is about
@@ -299,7 +303,7 @@ func (s *Session) unsaid(d demand, cur *sentence, text string, m match, cover fl
 		return "It says part of it; not said: " + list(m.missed) + "."
 	case cover < saysIt:
 		return "It says part of it, in general words."
-	case m.heard.whole():
+	case m.worded.whole():
 		// said in other words
 	case m.sense < sameThing && (m.own < ownShare*d.enough() || m.hits < min(2, d.hits)):
 		return "Its heading speaks of the matter, the sentence says little of it."
@@ -378,10 +382,9 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 	if cur.nobody != 0 && cur.nobody == cur.denied && d.restricts() {
 		return "", false // "nobody has standing access" denies nothing of a restriction
 	}
-	if cur.denied != 0 && !d.grants() && keptOut.MatchString(c.text[cur.start:cur.end]) {
-		return "", false // nor does "they have no access" deny anything but their access
-	}
-	if cur.denied != 0 && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
+	// Nor does "they have no access" deny anything but their access.
+	elsewhere := cur.denied != 0 && keptOut.MatchString(c.text[cur.start:cur.end]) && !d.grants()
+	if cur.denied != 0 && !elsewhere && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
 		return "", true
 	}
 	if m.main != 0 && m.main&^cur.over == 0 && !d.ends() {
@@ -403,10 +406,10 @@ func affirmed(d demand, window, near []*sentence, around surroundings, whole mat
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
 	m := d.against(append(slices.Clone(window[:len(window)-1]), &cur), near, around)
-	m.crowd, m.heard = whole.crowd, whole.heard
+	m.crowd, m.worded = whole.crowd, whole.worded
 	if whole.own > 0 {
 		left := min(1, m.own/whole.own, float64(m.hits)/float64(max(1, whole.hits)))
-		m.sense, m.heard = whole.sense*left, whole.heard.left(left)
+		m.sense, m.worded = whole.sense*left, whole.worded.left(left)
 		m.crowd = max(m.crowd, m.crowd*left) // being ahead of all others counts no more either
 	}
 	return m
@@ -525,11 +528,11 @@ func excuses(of ...*sentence) bool {
 	return false
 }
 
-var ofAccess = expression.Guard(`(?i)\b(?:access|rights?|permissions?|privileges?)\b`)
-
-var keptOut = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?(?:access|rights?|permissions?|privileges?)\b`)
+const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
 
 var (
+	ofAccess   = expression.Guard(`(?i)\b` + accessWords)
+	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords)
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
 	saysAfter  = expression.Guard(`(?i)\bafter\b`)
 )

@@ -73,8 +73,8 @@ func (of roots) has(id uint64) bool {
 	return ok
 }
 
-// heard is how much of a wording some sentences have.
-type heard struct {
+// worded is how much of a wording some sentences have.
+type worded struct {
 	known bool     // the statement has a wording
 	own   float64  // 0 to 1: the share of its groups of which the sentences have a word
 	all   float64  // the same, with what stands above them
@@ -82,15 +82,15 @@ type heard struct {
 }
 
 // best is what a sentence that has it all would have.
-func (w wording) best() heard {
+func (w wording) best() worded {
 	if len(w) == 0 {
-		return heard{}
+		return worded{}
 	}
-	return heard{known: true, own: 1, all: 1}
+	return worded{known: true, own: 1, all: 1}
 }
 
 // in looks for a wording in sentences and in what stands above them.
-func (w wording) in(window []*sentence, above roots) (h heard) {
+func (w wording) in(window []*sentence, above roots) (h worded) {
 	if len(w) == 0 {
 		return h
 	}
@@ -142,19 +142,19 @@ const (
 
 // share is what a wording adds to the worth of a window: half for what it says itself, half for what
 // it says together with what stands above it.
-func (h heard) share() float64 { return (h.own + h.all) / 2 }
+func (h worded) share() float64 { return (h.own + h.all) / 2 }
 
 // whole: there is a word of each group. What is then not said in the statement's words is said in others.
-func (h heard) whole() bool { return h.known && h.all > 0.99 }
+func (h worded) whole() bool { return h.known && h.all > 0.99 }
 
 // unworded leaves a wording out: a denial of many a thing has its words.
 func (m match) unworded() match {
-	m.heard = heard{}
+	m.worded = worded{}
 	return m
 }
 
 // left is what may be counted of a sentence of which a clause denies.
-func (h heard) left(share float64) heard {
+func (h worded) left(share float64) worded {
 	if share < 1 {
 		h.own, h.all = h.own*share, min(h.all*share, saidMost)
 	}

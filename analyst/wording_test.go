@@ -2,7 +2,6 @@ package analyst
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/scf-service/service/criteria"
@@ -25,9 +24,9 @@ func TestWordings(t *testing.T) {
 	} {
 		p := policy(tc.text)
 		p.HeadingPath = []string{tc.heading}
-		c := &candidate{Passage: p, prepared: NewSession(nil, Options{}).analysed(p)}
+		c := candidateOf(p)
 		window := []*sentence{&c.sentences[len(c.sentences)-1]}
-		if h := w.in(window, c.above); !reflect.DeepEqual(h, heard{true, tc.own, tc.all, tc.lacks}) {
+		if h := w.in(window, c.above); !reflect.DeepEqual(h, worded{true, tc.own, tc.all, tc.lacks}) {
 			t.Errorf("%q under %q: %+v", tc.text, tc.heading, h)
 		}
 	}
@@ -38,7 +37,7 @@ func TestWordings(t *testing.T) {
 
 // Of a sentence of which one clause denies, a wording counts for what is left.
 func TestWordingsOfDenials(t *testing.T) {
-	h := heard{known: true, own: 1, all: 1}
+	h := worded{known: true, own: 1, all: 1}
 	if !h.left(1).whole() || h.left(1).share() != 1 {
 		t.Errorf("nothing is denied: %+v", h.left(1))
 	}
@@ -52,15 +51,7 @@ func TestWordingsOfDenials(t *testing.T) {
 func TestWordingsGate(t *testing.T) {
 	d := newDemand("Key escrow is approved by the owner.", "key escrow")
 	d.wording = wordingOf(criteria.Groups{{"approve", "sign off"}, {"escrow"}})
-	s := NewSession(nil, Options{})
-	for text, want := range map[string]string{"Key escrow by the owner is approved.": covered, "Key escrow is signed off by the owner.": covered, "Key escrow is released by the owner.": partial} {
-		p := policy(text)
-		c := &candidate{Passage: p, prepared: s.analysed(p)}
-		got := s.readPassage(d, hit{c, 0.6})
-		if len(got) != 1 || got[0].verdict != want || want == partial && !strings.Contains(got[0].reason, "approve, sign off") {
-			t.Errorf("%q: %+v, want %s", text, got, want)
-		}
-	}
+	asksForApproval(t, d)
 }
 
 // A blank for a number and one for words leave a sentence a template, whichever comes first.
@@ -84,8 +75,7 @@ func TestNoAccessDeniesAccessOnly(t *testing.T) {
 		"Engineers have access to production.":     true,
 		"Access of engineers to tests is limited.": true,
 	} {
-		p := policy("Engineers have no access to production.")
-		c := &candidate{Passage: p, prepared: NewSession(nil, Options{}).analysed(p)}
+		c := candidateOf(policy("Engineers have no access to production."))
 		d := newDemand(statement, "production")
 		if _, is := negates(d, c, 0, d.against([]*sentence{&c.sentences[0]}, nil, c.around)); is != want {
 			t.Errorf("%q: denied %v", statement, is)

@@ -1,6 +1,6 @@
 // Package criteria says in our own sentences what an assessor looks for in each control of
 // a catalog with the usual codes: what documents of an organization that does it would say,
-// and which words they can hardly do without (anchors).
+// which words they can hardly do without (anchors), and with which a sentence says it (wordings).
 // It serves catalogs that have no assessment objectives. It holds nothing of any catalog but
 // our own, whose objectives it takes as they are, and must not know how evidence is judged.
 package criteria

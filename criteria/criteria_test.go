@@ -44,9 +44,22 @@ func TestBookHasTheStarterCatalog(t *testing.T) {
 	}
 }
 
+var word = regexp.MustCompile(`^[^\s|&,"][^|&,"]*$`)
+
+// areWords: a group is of words and short phrases, each once.
+func areWords(t *testing.T, code string, group []string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, w := range group {
+		if !word.MatchString(w) || w != strings.ToLower(w) || seen[w] || len(strings.Fields(w)) > 5 {
+			t.Errorf("%s: %q stands twice or is no word, in %q", code, w, group)
+		}
+		seen[w] = true
+	}
+}
+
 // Every criterion has its line of anchors, each group some words.
 func TestAnchorsAreWellFormed(t *testing.T) {
-	word := regexp.MustCompile(`^[^\s|&,"][^|&,"]*$`)
 	bare := 0
 	for _, e := range criteria.Book().Entries {
 		all := []criteria.Groups{criteria.AnchorsOf(e.Code)}
@@ -65,13 +78,7 @@ func TestAnchorsAreWellFormed(t *testing.T) {
 				t.Errorf("%s asks for %d groups at once: %q", e.Code, len(of), of)
 			}
 			for _, group := range of {
-				seen := map[string]bool{}
-				for _, w := range group {
-					if !word.MatchString(w) || w != strings.ToLower(w) || seen[w] {
-						t.Errorf("%s: %q stands twice or is no word, in %q", e.Code, w, group)
-					}
-					seen[w] = true
-				}
+				areWords(t, e.Code, group)
 			}
 		}
 	}
@@ -85,7 +92,6 @@ func TestAnchorsAreWellFormed(t *testing.T) {
 
 // Every criterion has its wording: two or three groups, each of some words.
 func TestWordingsAreWellFormed(t *testing.T) {
-	word := regexp.MustCompile(`^[^\s|&,"][^|&,"]*$`)
 	for _, e := range criteria.Book().Entries {
 		for _, s := range e.Sentences {
 			of := criteria.WordingFor(e.Code, s)
@@ -93,13 +99,7 @@ func TestWordingsAreWellFormed(t *testing.T) {
 				t.Errorf("%s: %q has %d groups", e.Code, s, len(of))
 			}
 			for _, group := range of {
-				seen := map[string]bool{}
-				for _, w := range group {
-					if !word.MatchString(w) || w != strings.ToLower(w) || seen[w] || len(strings.Fields(w)) > 4 {
-						t.Errorf("%s: %q stands twice or is no word, in %q", e.Code, w, group)
-					}
-					seen[w] = true
-				}
+				areWords(t, e.Code, group)
 			}
 		}
 	}
