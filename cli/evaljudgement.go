@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,9 +58,10 @@ type JudgedFound struct {
 
 // JudgedLoss is what taking single documents away did.
 type JudgedLoss struct {
-	Detected  float64 `json:"detected"`  // share of the controls resting on one document that lost their evidence with it
+	Detected  float64 `json:"detected"`  // share of the controls resting on one document whose verdict fell without it
+	Emptied   float64 `json:"emptied"`   // share of them that lost all their evidence
 	Resting   int     `json:"resting"`   // how many those were
-	Disturbed float64 `json:"disturbed"` // share of the others that changed all the same
+	Disturbed float64 `json:"disturbed"` // share of the others whose verdict changed all the same
 	Others    int     `json:"others"`
 }
 
@@ -141,7 +143,7 @@ func judgementPage(p *print.Page, o JudgementOptions, r *JudgementReport) {
 	}
 	p.Fields(print.Field{Name: "rules", Value: r.Rules}, print.Field{Name: "controls", Value: controls}, print.Field{Name: "judged on", Value: string(r.Today)})
 	columns := []print.Column{{Title: "COMPANY", Keep: true}}
-	for _, t := range []string{"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R", "LOST", "DISTURBED"} {
+	for _, t := range []string{"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R", "DETECTED", "EMPTIED", "DISTURBED"} {
 		columns = append(columns, print.Column{Title: t, Right: true, Keep: true})
 	}
 	var rows [][]string
@@ -150,20 +152,30 @@ func judgementPage(p *print.Page, o JudgementOptions, r *JudgementReport) {
 		for _, f := range []float64{s.Kappa, s.Agreement, s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall} {
 			row = append(row, fmt.Sprintf("%.2f", f))
 		}
-		lost, disturbed := "-", "-"
+		without := []string{"-", "-", "-"}
 		if s.Ablation != nil {
-			lost, disturbed = fmt.Sprintf("%.1f %%", 100*s.Ablation.Detected), fmt.Sprintf("%.1f %%", 100*s.Ablation.Disturbed)
+			for i, f := range []float64{s.Ablation.Detected, s.Ablation.Emptied, s.Ablation.Disturbed} {
+				without[i] = fmt.Sprintf("%.1f %%", 100*f)
+			}
 		}
-		rows = append(rows, append(row, lost, disturbed))
+		rows = append(rows, append(row, without...))
 	}
 	p.Blank()
 	p.Table(columns, rows)
+	if o.Ablate {
+		p.Blank()
+		p.Text("One document taken away at a time. DETECTED: of the controls that rest on it alone, those whose verdict falls; EMPTIED: those with no evidence left; DISTURBED: of the others, those whose verdict changes.")
+	}
 	if len(r.Sets) > 0 {
 		confusionTable(p, r, r.Sets[len(r.Sets)-1])
 	}
 	if n := r.Passages; n != nil {
 		p.Blank()
-		p.Text("%d of %d passages that say no were taken for evidence (%.1f %%).", n.Counted, n.Passages, 100*n.Share)
+		var of []string
+		for _, kind := range slices.Sorted(maps.Keys(n.ByKind)) {
+			of = append(of, fmt.Sprintf("%d %s", n.ByKind[kind], kind))
+		}
+		p.Text("%d of %d passages that are no evidence were taken for it (%.1f %%): %s.", n.Counted, n.Passages, 100*n.Share, strings.Join(of, ", "))
 	}
 }
 

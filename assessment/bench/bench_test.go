@@ -12,8 +12,8 @@ import (
 // floors are a little below what the rules reach (docs/quality.md). They go up; they went down once, from
 // kappa 0.55, recall 0.77 and 0.48 for the held-out company, for rules that are right on published policies
 // (TestPublishedPolicies) about three times in five where they had been right less than half of the times; and
-// from precision 0.97 and 0.82 detected, for rules that find what is said in unlike words.
-var floors = struct{ kappa, precision, recall, heldOut, detected float64 }{kappa: 0.61, precision: 0.94, recall: 0.85, heldOut: 0.53, detected: 0.76}
+// from precision 0.97 and 0.82 emptied, for rules that find what is said in unlike words.
+var floors = struct{ kappa, precision, recall, heldOut, detected, emptied float64 }{kappa: 0.61, precision: 0.94, recall: 0.85, heldOut: 0.53, detected: 0.93, emptied: 0.76}
 
 const (
 	mostDisturbed = 0.02 // controls that change though their documents are all there
@@ -30,8 +30,8 @@ func TestJudgementFloors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range append(r.Sets, r.All) {
-		t.Logf("%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; lost %.3f of %d, disturbed %.4f of %d; %v", s.Name, s.Kappa, s.Agreement,
-			s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall, s.Ablation.Detected, s.Ablation.Resting, s.Ablation.Disturbed, s.Ablation.Others, s.Confusion)
+		t.Logf("%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; detected %.3f, emptied %.3f of %d, disturbed %.4f of %d; %v", s.Name, s.Kappa, s.Agreement,
+			s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall, s.Ablation.Detected, s.Ablation.Emptied, s.Ablation.Resting, s.Ablation.Disturbed, s.Ablation.Others, s.Confusion)
 		if s.Name == "orrin" && s.Kappa < floors.heldOut {
 			t.Errorf("the held-out company: kappa %.3f, want %.2f", s.Kappa, floors.heldOut)
 		}
@@ -41,7 +41,8 @@ func TestJudgementFloors(t *testing.T) {
 		got, want float64
 	}{
 		{"kappa", r.All.Kappa, floors.kappa}, {"precision of evidenced", r.All.Evidenced.Precision, floors.precision},
-		{"recall of evidenced", r.All.Evidenced.Recall, floors.recall}, {"evidence lost with its document", r.All.Ablation.Detected, floors.detected},
+		{"recall of evidenced", r.All.Evidenced.Recall, floors.recall}, {"verdicts that fall with their document", r.All.Ablation.Detected, floors.detected},
+		{"evidence lost with its document", r.All.Ablation.Emptied, floors.emptied},
 	} {
 		if bar.got < bar.want {
 			t.Errorf("%s is %.3f, want %.2f", bar.name, bar.got, bar.want)

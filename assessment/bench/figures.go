@@ -61,31 +61,38 @@ func (f *Found) finish() {
 
 // Ablation is what taking one document away did.
 type Ablation struct {
-	// Lost of Resting: controls found evidenced whose labels rest on the document alone, and that lost their evidence.
-	Lost    int `json:"lost"`
+	// Resting are the controls found evidenced whose labels rest on the document alone. Of these
+	// Fell to a lower verdict, and Lost all that counts as evidence.
 	Resting int `json:"resting"`
-	// Changed of Others: controls that don't rest on the document, and that gained or lost evidence all the same.
-	Changed   int     `json:"changed"`
-	Others    int     `json:"others"`
+	Fell    int `json:"fell"`
+	Lost    int `json:"lost"`
+	// Changed of Others: controls that don't rest on the document, and whose verdict changed all the same.
+	Changed int `json:"changed"`
+	Others  int `json:"others"`
+	// Detected is Fell of Resting, Emptied Lost of Resting, Disturbed Changed of Others.
 	Detected  float64 `json:"detected"`
+	Emptied   float64 `json:"emptied"`
 	Disturbed float64 `json:"disturbed"`
-	// Kept and Moved name the controls that went wrong, with the document.
+	// Kept and Moved name the controls that kept evidence and that changed, with the document.
 	Kept  []string `json:"kept"`
 	Moved []string `json:"moved"`
 }
 
 func (a *Ablation) add(l Label, document string, with, without analyst.Judgement) {
-	before, after := evidenced(with.Implementation), evidenced(without.Implementation)
+	before, after := with.Implementation, without.Implementation
 	switch {
 	case l.alone(document):
-		if !before || !evidenced(l.Verdict) {
+		if !evidenced(before) || !evidenced(l.Verdict) {
 			return // nothing to lose
 		}
 		a.Resting++
-		if !after {
-			a.Lost++
-		} else {
+		if slices.Index(Verdicts, after) > slices.Index(Verdicts, before) {
+			a.Fell++
+		}
+		if evidenced(after) {
 			a.Kept = append(a.Kept, l.Control+" without "+document)
+		} else {
+			a.Lost++
 		}
 	case !slices.Contains(l.Documents, document):
 		a.Others++
@@ -94,6 +101,11 @@ func (a *Ablation) add(l Label, document string, with, without analyst.Judgement
 			a.Moved = append(a.Moved, l.Control+" without "+document)
 		}
 	}
+}
+
+// finish makes the shares from the counts.
+func (a *Ablation) finish() {
+	a.Detected, a.Emptied, a.Disturbed = share(a.Fell, a.Resting), share(a.Lost, a.Resting), share(a.Changed, a.Others)
 }
 
 // add counts one control, with the objectives that the label numbers.
@@ -114,7 +126,7 @@ func (r *SetReport) add(c api.Control, l Label, j analyst.Judgement) {
 func (r *SetReport) finish() {
 	r.Evidenced.finish()
 	r.Missing.finish()
-	r.Ablation.Detected, r.Ablation.Disturbed = share(r.Ablation.Lost, r.Ablation.Resting), share(r.Ablation.Changed, r.Ablation.Others)
+	r.Ablation.finish()
 	r.Agreement, r.Kappa = Kappa(r.Confusion)
 }
 
@@ -135,7 +147,7 @@ func together(sets []SetReport) SetReport {
 			f.to.Missed += f.from.Missed
 		}
 		a, b := &all.Ablation, &s.Ablation
-		a.Lost, a.Resting, a.Changed, a.Others = a.Lost+b.Lost, a.Resting+b.Resting, a.Changed+b.Changed, a.Others+b.Others
+		a.Resting, a.Fell, a.Lost, a.Changed, a.Others = a.Resting+b.Resting, a.Fell+b.Fell, a.Lost+b.Lost, a.Changed+b.Changed, a.Others+b.Others
 	}
 	all.finish()
 	return all

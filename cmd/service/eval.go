@@ -112,7 +112,7 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 			set.Confusion = append(set.Confusion, row[:])
 		}
 		if o.Ablate {
-			set.Ablation = &cli.JudgedLoss{Detected: s.Ablation.Detected, Resting: s.Ablation.Resting, Disturbed: s.Ablation.Disturbed, Others: s.Ablation.Others}
+			set.Ablation = &cli.JudgedLoss{Detected: s.Ablation.Detected, Emptied: s.Ablation.Emptied, Resting: s.Ablation.Resting, Disturbed: s.Ablation.Disturbed, Others: s.Ablation.Others}
 		}
 		out.Sets = append(out.Sets, set)
 	}
