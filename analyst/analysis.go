@@ -24,8 +24,9 @@ type sentence struct {
 	stance
 	terms    []term // sorted by id, one for each concept
 	roots    roots
-	lead     int // the sentence that introduces this item ("the following must be encrypted:"), or -1
-	under    int // the heading in the same passage that it stands under, or -1
+	affirmed roots // without those of clauses that deny
+	lead     int   // the sentence that introduces this item ("the following must be encrypted:"), or -1
+	under    int   // the heading in the same passage that it stands under, or -1
 	times    []quantity
 	years    []int
 	concrete int // how many of who, when, how much, with what it names
@@ -59,6 +60,10 @@ func analyse(text string, year int) *analysis {
 		words := split(raw)
 		s := sentence{span: sp, stance: read(raw, words, year), lead: -1, under: under}
 		s.terms, s.roots = termsOf(words, s.stance), rootsOf(words)
+		s.affirmed = s.roots
+		if s.denied != 0 {
+			s.affirmed = rootsOf(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return s.denied&(1<<w.clause) != 0 }))
+		}
 		s.times, s.years = quantities(raw, words)
 		s.concrete = concreteness(raw, words, s)
 		if s.heading && !s.row && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {
@@ -71,7 +76,7 @@ func analyse(text string, year int) *analysis {
 				s.denied, s.prohibited = 0, 1<<s.clauses-1
 			}
 		}
-		if s.template != "" && a.template == "" && !openBox(s.template) {
+		if s.template != "" && a.template == "" && strings.ContainsAny(s.template[:1], "[<{$_") && !openBox(s.template) {
 			a.template = s.template
 		}
 		a.sentences = append(a.sentences, s)

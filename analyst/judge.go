@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/expression"
 )
 
 // found is what the evidence says of one statement.
@@ -235,7 +236,7 @@ func (f *found) show(readings []reading) {
 // differing finds two documents that say the statement with different numbers.
 func (s *Session) differing(d demand, readings []reading, yes *reading) string {
 	a := &yes.from.sentences[yes.at]
-	if len(a.times) == 0 {
+	if len(a.times) == 0 || imprint.MatchString(yes.quote) {
 		return ""
 	}
 	for i := range readings {
@@ -257,6 +258,9 @@ func (s *Session) differing(d demand, readings []reading, yes *reading) string {
 	}
 	return ""
 }
+
+// imprint is a line with a document's own version and dates.
+var imprint = expression.Guard(`(?i)\bversion\b.*\b(?:owner|approved|author|effective|review|date)\b`)
 
 // only returns the sole quantity of x's kind.
 func only(of []quantity, x quantity) (quantity, bool) {

@@ -31,22 +31,25 @@ var (
 	statusNo   = expression.Of(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + notSo + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
 	// cellNo is a cell that says no and nothing else; ofState are columns that speak of their whole row.
 	cellNo = expression.Of(`(?i)^\W*(?:no|n|false|none|never|absent|off)[\s.]*$|^\W*(?:not (?:implemented|completed?|` + notSo + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
+	// notStarted is the state of what lies ahead.
+	notStarted = expression.Of(`(?i)^\W*not (?:yet )?started\b`)
 	// nothingFound: "Result: none".
 	nothingFound = expression.Of(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
 	ofState      = expression.Of(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
 	statusYes    = expression.Of(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
 
-	byDate = expression.Of(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
+	byDate = expression.Of(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
 
 	nextReview = expression.Of(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
 
 	templatePattern = expression.Of(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
-	limitPattern    = expression.Guard(`(?i)\b(?:except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory|[1-9]?\d ?% of)`)
+	limitPattern    = expression.Guard(`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory|[1-9]?\d ?% of)`)
 	instructPattern = expression.Guard(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:mark|rate|score|report|treat|consider|classify|set|record|flag)\b.{0,60}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|level [0-5])|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm) (?:must|should|shall|will|is to|has to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
 	speakerPattern  = expression.Of(`(?i)^\W*(?:system|assistant|user) ?:`)
 	purposePattern  = expression.Of(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
 	definePattern   = expression.Of(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
-	referPattern    = expression.Of(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$`)
+	referPattern    = expression.Of(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$|\b(?:iso|iec|nist|pci|gdpr|hipaa|dora|nis ?2|the (?:standard|regulation|law|act|directive|framework)|(?:clause|article|annex) [A-Z]?\d[\d.]*)\b[^.]{0,40}\b(?:requires?|demands?|asks?|states?|says) (?:us |organi[sz]ations )?(?:that|to)\b`)
+	wishPattern     = expression.Guard(`(?i)\b(?:would be (?:\w+ )?(?:desirable|nice|good|better|useful|helpful|ideal|welcome|expected|sensible|advisable|preferable)|(?:we|i|auditors?|assessors?|consultants?|testers?|reviewers?) (?:would |strongly |also |therefore )*(?:recommend|suggest|advise)\b|it (?:is|was) recommended that)`)
 	happenedPattern = expression.Of(`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`)
 	isoDate         = expression.Of(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
 )
@@ -62,6 +65,7 @@ const (
 	forDefinition
 	forReference
 	forHappened
+	forWish
 )
 
 var triggers = triggerWords(map[int]string{
@@ -71,12 +75,13 @@ var triggers = triggerWords(map[int]string{
 		developed purchased completed done`,
 	forTemplate: `tbd tbc todo fixme lorem your acme defined determined confirmed decided specified completed added written agreed`,
 	forLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
-		most few number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory %`,
+		most few none outside number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory %`,
 	forInstruction: `ignore disregard forget override compliant implemented met satisfied satisfactory satisfying passed evidenced level applicable ai prompt message
 		assistant assessor auditor model tool reviewer reader llm you`,
 	forPurpose:    `purpose purposes aim aims goal goals objective objectives intent intents scope scopes policy document procedure standard plan section chapter`,
 	forDefinition: `means refers defined stands process method term practice type kind technique mechanism act`,
-	forReference:  `see refer cf consult described covered addressed detailed defined documented`,
+	forReference:  `requires require demands demand asks ask states says see refer cf consult described covered addressed detailed defined documented`,
+	forWish:       `desirable nice good better useful helpful ideal welcome expected sensible advisable preferable recommend recommended suggest advise`,
 	forHappened:   `was were been completed performed conducted executed reviewed tested approved restored closed attended signed held`,
 })
 
@@ -135,6 +140,10 @@ func readPatterns(s *stance, text string, words []word, year int) {
 	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?")
 	// "System:" may open an order to a model; in a row it is a column.
 	s.instruction = may&forInstruction != 0 && (instructPattern.MatchString(text) || !s.row && speakerPattern.MatchString(text))
+	if may&forWish != 0 && wishPattern.MatchString(text) {
+		s.unreal = 1<<s.clauses - 1 // what somebody would like to see
+		s.denied = 0
+	}
 	s.purpose = may&forPurpose != 0 && purposePattern.MatchString(text)
 	s.definition = may&forDefinition != 0 && definePattern.MatchString(text)
 	s.reference = may&forReference != 0 && referPattern.MatchString(text)
@@ -165,7 +174,7 @@ func (s *stance) readCells(text string, words []word) {
 		case openBox(strings.TrimSpace(value)):
 			s.template = strings.TrimSpace(value)
 			return
-		case nothingFound.MatchString(cell):
+		case nothingFound.MatchString(cell), s.plan != "" && notStarted.MatchString(value):
 			continue
 		case ofState.MatchString(label):
 			s.answersNo = true
@@ -211,7 +220,7 @@ var awaitsNumber = expression.Of(`(?i)\b(?:least|most|than|within|every|after|ma
 
 func readPlan(s *stance, text string, words []word, year, may int) {
 	if may&forPlan != 0 {
-		if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) && !wellPlanned.MatchString(text[m[0]:m[1]]) {
+		if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) && !wellPlanned.MatchString(text[m[0]:m[1]]) && !whoDoes.MatchString(text[:m[0]]) {
 			s.plan = strings.TrimSpace(text[m[0]:m[1]])
 		}
 	}
@@ -221,9 +230,9 @@ func readPlan(s *stance, text string, words []word, year, may int) {
 	}
 	if s.plan == "" && year > 0 && strings.Contains(text, "20") {
 		// A rule may name a past date from which it holds; only what lies ahead is a plan.
-		if m := byDate.FindStringSubmatch(text); m != nil && !nextReview.MatchString(text) {
-			if y, err := strconv.Atoi(m[1]); err == nil && (y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
-				s.plan = m[0]
+		if m := byDate.FindStringSubmatchIndex(text); m != nil && !nextReview.MatchString(text) && !lasting.MatchString(text[:m[1]]) {
+			if y, err := strconv.Atoi(text[m[2]:m[3]]); err == nil && (y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
+				s.plan = text[m[0]:m[1]]
 			}
 		}
 	}
@@ -231,6 +240,12 @@ func readPlan(s *stance, text string, words []word, year, may int) {
 		s.backward = true
 	}
 }
+
+// lasting is how long something holds: "signed a waiver until 31 August 2027".
+var lasting = expression.Of(`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`)
+
+// whoDoes: "staff who are going to see patients" are no plan.
+var whoDoes = expression.Of(`(?i)\b(?:who|that|which) $`)
 
 // wellPlanned is how a thing is done, not when: "changes are properly planned".
 var wellPlanned = expression.Of(`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`)

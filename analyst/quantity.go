@@ -31,6 +31,9 @@ var (
 	adverbs   = map[string]float64{"hourly": hour, "daily": day, "nightly": day, "weekly": week, "biweekly": 2 * week, "fortnightly": 2 * week,
 		"monthly": month, "bimonthly": 2 * month, "quarterly": quarter, "semiannually": year / 2, "semiannual": year / 2, "biannually": year / 2, "biannual": year / 2,
 		"annually": year, "annual": year, "yearly": year, "biennial": 2 * year, "biennially": 2 * year}
+	recurs = map[string]float64{"january": year, "february": year, "march": year, "april": year, "may": year, "june": year, "july": year, "august": year,
+		"september": year, "october": year, "november": year, "december": year, "spring": year, "summer": year, "autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
+		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week}
 	numbers = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90}
 	yearPattern = expression.Of(`\b(?:19|20)\d\d\b`)
@@ -42,6 +45,10 @@ func quantities(text string, words []word) ([]quantity, []int) {
 	for i, w := range words {
 		if v, ok := adverbs[w.text]; ok {
 			out = append(out, quantity{v, "hour", true})
+			continue
+		}
+		if each := at(words, i-1); (each == "every" || each == "each") && recurs[w.text] > 0 {
+			out = append(out, quantity{recurs[w.text], "hour", true}) // "every October"
 			continue
 		}
 		unit := strings.TrimSuffix(w.text, "s")

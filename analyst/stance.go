@@ -52,6 +52,7 @@ var (
 	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
 	negatives       = wordSet("not never no none neither nobody nothing cannot without nor")
 	// What one says of oneself with "never" as a rule: "they never leave the vault".
+	banned    = wordSet("permitted allowed acceptable accepted tolerated")
 	neverDone = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
 	undone    = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
@@ -77,7 +78,7 @@ func read(text string, words []word, year int) stance {
 	if s.unreal&2 != 0 && titled(text, words) {
 		s.unreal |= 1
 	}
-	readModality(&s, words)
+	readModality(&s, text, words)
 	labels := spreadDenial(&s, text, words)
 	readPatterns(&s, text, words, year)
 	s.spreadOver(words)
@@ -176,7 +177,7 @@ func readNegation(s *stance, words []word) {
 				s.denied |= bit
 			case prev == "do" && orders(words, i-1):
 				s.prohibited |= bit
-			case modals[prev] || ability || next == "permitted" || next == "allowed" || next == "acceptable" || next == "tolerated":
+			case modals[prev] || ability || banned[next]:
 				s.prohibited |= bit
 			case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
 				s.exempt |= bit // "need not be tested"
@@ -201,8 +202,10 @@ func readNegation(s *stance, words []word) {
 				// The number of a row: "No.: 12; …".
 			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
 				s.answersNo = true
+			case next == "longer" && banned[at(words, i+2)]:
+				s.prohibited |= bit // "shared accounts are no longer permitted"
 			case next == "longer" && at(words, i+2) != "than":
-				if auxiliaries[prev] && !clauseHas(words, w.clause, "that", "which", "who", "whose", "if", "when", "where", "once", "as", "until", "because", "whether", "they", "it") {
+				if auxiliaries[prev] && !clauseHas(words, w.clause, "that", "which", "who", "whose", "if", "when", "where", "once", "as", "until", "because", "whether", "they", "it", "what", "whatever") {
 					s.denied |= bit // "is no longer required"
 				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used") {
 					s.denied |= bit
@@ -229,6 +232,8 @@ func readNegation(s *stance, words []word) {
 			// "Accounts nobody used are disabled" says that they are.
 		case w.text == "nobody" && keepsApart(words, i):
 			s.prohibited |= bit
+		case w.text == "none" && auxiliaries[prev] && relative[at(words, i-2)]:
+			// "A phone that has none is refused."
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
 			s.denied |= bit
 			if w.text == "none" || w.text == "nobody" {
@@ -287,12 +292,16 @@ func readNegation(s *stance, words []word) {
 			s.denied |= bit
 		}
 	}
+	s.takeBack(words)
 	for i, w := range words {
 		bit := uint64(1) << w.clause
 		if (i == 0 || words[i-1].clause != w.clause) && (s.denied|s.prohibited)&bit != 0 && s.denied&bit != 0 {
 			first := i
 			for contrasts[at(words, first)] || at(words, first) == "and" || at(words, first) == "currently" {
 				first++
+			}
+			if at(words, first) == "in" && (at(words, first+1) == "practice" || at(words, first+1) == "reality") {
+				first += 2
 			}
 			if pronouns[at(words, first)] && clauseHas(words, w.clause, undoing...) {
 				s.backward = true
@@ -320,6 +329,19 @@ func readNegation(s *stance, words []word) {
 		}
 	}
 }
+
+// takeBack: "there is none yet" at the end of a sentence denies what went before in it.
+func (s *stance) takeBack(words []word) {
+	last := words[len(words)-1].clause
+	if last == 0 || s.denied&(1<<last) == 0 || !clauseHas(words, last, "none") || firstOfClause(words, last) != "there" {
+		return
+	}
+	if own := slices.IndexFunc(words, func(w word) bool { return w.clause == last }); len(words)-own <= maxNone {
+		s.denied |= 1<<last - 1
+	}
+}
+
+const maxNone = 6 // words of "there is none yet"
 
 // exempts: the negation at i tells what a rule or document does not reach: "it does not apply to …", "this
 // plan does not cover …". "We do not apply patches" and "backups do not cover laptops" deny.
@@ -511,14 +533,21 @@ func enumerates(clause []word) bool {
 	return false
 }
 
-func readModality(s *stance, words []word) {
+func readModality(s *stance, text string, words []word) {
 	weak := ""
 	for i, w := range words {
+		if s.row && inLabel(text, w) {
+			continue // the name of a column
+		}
 		switch {
 		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" || w.text == "enforced" || w.text == "obliged":
 			s.strong = true
 		case hedges[w.text] && at(words, i+1) != "not" && s.conditional&(1<<w.clause) == 0:
-			// "may not" forbids; "should an incident occur" supposes.
+			// "may not" and "no visitor may" forbid, "may only" restricts; "should an incident occur" supposes.
+			if w.text == "may" && (limits(words, i) || threatens(words, i)) {
+				s.strong = true
+				continue
+			}
 			if w.text == "should" && i == 0 || (w.text == "may" || w.text == "might" || w.text == "could") && subordinate(words, i) {
 				continue
 			}
@@ -536,6 +565,32 @@ func readModality(s *stance, words []word) {
 	if weak != "" && !s.strong || strings.Contains(weak, " ") {
 		s.hedge = weak
 	}
+}
+
+// limits: the "may" at i says what alone is allowed: "may use encrypted sticks only", "no visitor may enter".
+func limits(words []word, i int) bool {
+	return clauseHas(words, words[i].clause, "only", "no", "nobody", "none", "neither", "nor", "never")
+}
+
+// threatens: the "may" at i says what follows a breach: "may be subject to disciplinary action".
+func threatens(words []word, i int) bool {
+	switch at(words, i+1) {
+	case "result", "lead":
+		return true
+	case "be":
+		return at(words, i+2) == "subject" || at(words, i+2) == "subjected" || at(words, i+2) == "disciplined" || at(words, i+2) == "dismissed"
+	}
+	return false
+}
+
+// inLabel: the word stands in the name of a column, "Name: value; …".
+func inLabel(text string, w word) bool {
+	from := strings.LastIndexAny(text[:w.start], ";|") + 1
+	rest := text[w.end:]
+	if end := strings.IndexAny(rest, ";|"); end >= 0 {
+		rest = rest[:end]
+	}
+	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
 }
 
 // subordinate: the verb belongs to a side clause ("systems that may hold personal data").

@@ -93,7 +93,7 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		}
 		m.worded = d.wording.in(read, c.above)
 		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
-			m = affirmed(d, window, near, c.around, m)
+			m = affirmed(d, window, near, c, m)
 		}
 		if s.heard != nil {
 			s.heard(d.question(), c.quote(from, i), s.worth(m))
@@ -214,6 +214,9 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, false // near it, and about something else
 	}
 	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
+		if c.checklist(cur) {
+			return say(partial, "It is a step of a checklist; nothing shows that it was taken.")
+		}
 		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
@@ -223,7 +226,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		r.named = r.named && !m.off
 		return say(plannedOnly, planReason(plan))
 	}
-	if cur.conditional != 0 && m.main != 0 && m.main&^cur.conditional == 0 && d.stance.conditional == 0 {
+	if cur.conditional != 0 && m.main != 0 && m.focus&^cur.conditional == 0 && d.stance.conditional == 0 {
 		return say(partial, "It is said only as a condition, not as a rule or a fact.")
 	}
 	if cur.row && s.options.Meaning != nil && m.sense < rowSense {
@@ -284,6 +287,14 @@ func (d demand) plans(r *reading) bool {
 	r.named = max(d.topicIn(window), d.topicBy(window, false, true)) >= planTopic
 	return r.named || r.cover >= saysPlan
 }
+
+// checklist: a step with its box in a list in which nobody has ticked any: what is to be done, where a
+// form would ask for a yes or no.
+func (c *candidate) checklist(s *sentence) bool {
+	return s.item && openBox(s.template) && strings.Count(c.text[s.start:s.end], "[") <= 1 && c.category == "procedure" && !ticked.MatchString(c.text)
+}
+
+var ticked = expression.Of(`(?i)\[x\]|[☑☒✓✔✅]`)
 
 func planReason(plan string) string {
 	return fmt.Sprintf("It is announced, not done: %q.", plan)
@@ -346,8 +357,8 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	if why := s.stale(c, cur); why != "" {
 		return why
 	}
-	if c.facts.draft != "" {
-		return fmt.Sprintf("The document is not in force: %q.", c.facts.draft)
+	if words := c.notInForce(); words != "" {
+		return fmt.Sprintf("The document is not in force: %q.", words)
 	}
 	if c.facts.blanks >= manyBlanks {
 		return fmt.Sprintf("The document is a template with %d blanks: %q.", c.facts.blanks, c.facts.blank)
@@ -402,15 +413,17 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 
 // affirmed measures a sentence by the clauses alone that don't deny. Vectors are blind
 // to a "not", so the meaning counts no more than what is left of the words.
-func affirmed(d demand, window, near []*sentence, around surroundings, whole match) match {
+func affirmed(d demand, window, near []*sentence, c *candidate, whole match) match {
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
-	m := d.against(append(slices.Clone(window[:len(window)-1]), &cur), near, around)
-	m.crowd, m.worded = whole.crowd, whole.worded
+	cur.roots = cur.affirmed
+	left := append(slices.Clone(window[:len(window)-1]), &cur)
+	m := d.against(left, near, c.around)
+	m.crowd, m.worded = whole.crowd, d.wording.in(left, c.above)
 	if whole.own > 0 {
-		left := min(1, m.own/whole.own, float64(m.hits)/float64(max(1, whole.hits)))
-		m.sense, m.worded = whole.sense*left, whole.worded.left(left)
-		m.crowd = max(m.crowd, m.crowd*left) // being ahead of all others counts no more either
+		share := min(1, m.own/whole.own, float64(m.hits)/float64(max(1, whole.hits)))
+		m.sense, m.worded = whole.sense*share, m.worded.left(share)
+		m.crowd = max(m.crowd, m.crowd*share) // being ahead of all others counts no more either
 	}
 	return m
 }
