@@ -119,11 +119,12 @@ func (s *stance) spreadOver(words []word) {
 }
 
 // generally are words that a "not" before denies all that a sentence is about.
-var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made complete completed yet currently any anything one way process procedure policy control rule formal official")
+var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official")
 
 // targeted tells whether what a sentence denies is of the statement: in "we don't notify users of
-// flaws" not the finding of flaws.
-func (d demand) targeted(s *sentence, text string) bool {
+// flaws" not the finding of flaws. Where it stands alone, without the sentence before, "they don't
+// require it" is of nothing.
+func (d demand) targeted(s *sentence, text string, alone bool) bool {
 	words := split(text)
 	cutClauses(text, words)
 	for i, w := range words {
@@ -136,6 +137,9 @@ func (d demand) targeted(s *sentence, text string) bool {
 			}
 			continue
 		case !negatives[w.text] && !lacking[w.text] && !strings.HasSuffix(w.text, "n't"):
+			continue
+		}
+		if alone && pointsBack(words, i) {
 			continue
 		}
 		n := 0
@@ -163,6 +167,15 @@ func (d demand) targeted(s *sentence, text string) bool {
 		}
 	}
 	return false
+}
+
+// pointsBack: what is denied at i is an "it" that the sentence before names.
+func pointsBack(words []word, i int) bool {
+	end := i
+	for end+1 < len(words) && words[end+1].clause == words[i].clause {
+		end++
+	}
+	return end-i <= 3 && (words[end].text == "it" || words[end].text == "them" || words[end].text == "so")
 }
 
 // prepositions are words behind which another thing is named.

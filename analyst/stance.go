@@ -251,7 +251,7 @@ func readNegation(s *stance, words []word) {
 				s.prohibited |= before | bit
 				continue
 			}
-			if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") || clauseHas(words, w.clause, "may", "can", "could", "might") {
+			if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") || clauseHas(words, w.clause, "may", "can", "could", "might", "possible", "allowed", "permitted") {
 				if s.limit == "" {
 					s.limit = "without " + next // an exception that is allowed
 				}
@@ -303,7 +303,7 @@ func readNegation(s *stance, words []word) {
 			if at(words, first) == "in" && (at(words, first+1) == "practice" || at(words, first+1) == "reality") {
 				first += 2
 			}
-			if pronouns[at(words, first)] && clauseHas(words, w.clause, undoing...) {
+			if pronouns[at(words, first)] && clauseHas(words, w.clause, undoing...) && !notTheCase(words[first:]) {
 				s.backward = true
 			}
 		}
@@ -342,6 +342,11 @@ func (s *stance) takeBack(words []word) {
 }
 
 const maxNone = 6 // words of "there is none yet"
+
+// notTheCase: "it is not the case that …" goes on with what it denies, and takes nothing back.
+func notTheCase(words []word) bool {
+	return at(words, 2) == "not" && at(words, 4) == "case" && at(words, 5) == "that"
+}
 
 // exempts: the negation at i tells what a rule or document does not reach: "it does not apply to …", "this
 // plan does not cover …". "We do not apply patches" and "backups do not cover laptops" deny.
@@ -542,7 +547,7 @@ func readModality(s *stance, text string, words []word) {
 		switch {
 		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" || w.text == "enforced" || w.text == "obliged":
 			s.strong = true
-		case hedges[w.text] && at(words, i+1) != "not" && s.conditional&(1<<w.clause) == 0:
+		case hedges[w.text] && at(words, i+1) != "not" && (s.conditional|s.denied)&(1<<w.clause) == 0:
 			// "may not" and "no visitor may" forbid, "may only" restricts; "should an incident occur" supposes.
 			if w.text == "may" && (limits(words, i) || threatens(words, i)) {
 				s.strong = true

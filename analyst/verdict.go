@@ -181,7 +181,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
 		r.cover = s.coverOf(h, m.unworded())
-		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, c.text[cur.start:cur.end]) {
+		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, c.text[cur.start:cur.end], from == i) {
 			return r, false // it denies something else
 		}
 		if d.saidInstead(cur, m) {

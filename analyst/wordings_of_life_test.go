@@ -53,6 +53,22 @@ func TestRulesForACase(t *testing.T) {
 	})
 }
 
+// What is denied is what the sentence names, not all that its heading is about.
+func TestWhatIsDenied(t *testing.T) {
+	holds(t, control("Malware protection", "Malware protection reports to a console."), map[string]string{
+		"Malware protection reports to a console. Laboratory workstations do not require it.": covered,
+	})
+	holds(t, control("Multi-factor authentication", "Administrators use multi-factor authentication."), map[string]string{
+		"Remote access without multi-factor authentication is possible for board members.": missing,
+		"Administrators don't use multi-factor authentication.":                            denied,
+	})
+	holds(t, control("Custody", "A chain of custody is recorded."), map[string]string{
+		"It is not the case that evidence may be altered: a chain of custody is recorded for each item.": covered,
+		"It is not the case that a chain of custody is recorded.":                                        denied,
+		"A chain of custody has never been attempted.":                                                   denied,
+	})
+}
+
 // What a document says of its own state, in the ways that there are.
 func TestWaysToSayDraftAndDue(t *testing.T) {
 	for text, want := range map[string]bool{
