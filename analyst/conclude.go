@@ -168,8 +168,8 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 	case announced > 0 || 2*n[plannedOnly] >= len(all) && n[plannedOnly] > 0:
 		j.Implementation = api.Planned
 		j.Reason = "It is announced, not done: " + tally(n, len(all)) + "."
-	case n[denied] > 0 && about > 0 && strong > 0 && 2*n[denied] < len(all), n[covered] > 0 && total > float64(n[denied]) && n[denied] > 0:
-		// Denied in one point, or outweighed by what is shown.
+	case n[covered] > 0 && total > float64(n[denied]) && n[denied] > 0:
+		// What is denied is outweighed by what is shown.
 		j.Implementation = api.PartiallyImplemented
 		j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
 	case n[denied] > 0:
