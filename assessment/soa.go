@@ -137,14 +137,7 @@ func (s *Service) soaInputs(ctx context.Context, by api.Caller, a *api.Assessmen
 // soaFrom names what an SoA is drafted from: the catalog, the frameworks, the
 // documents that were read, and the scope where there is one.
 func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, scope *api.Scope) (map[string]string, error) {
-	read := []string{}
-	for _, d := range docs {
-		if d.Status == api.DocumentIngested {
-			read = append(read, d.SHA256)
-		}
-	}
-	slices.Sort(read)
-	documents, err := hashJSON(read)
+	documents, err := documentsHash(docs)
 	if err != nil {
 		return nil, err
 	}
