@@ -8,13 +8,18 @@ import (
 	"github.com/scf-service/service/engine/api"
 )
 
+// Assessed tells whether a control applies and was judged, by the rules or a person.
+func Assessed(item *api.SoAItem) bool {
+	return item.Applicability.In() && item.ImplementationStatus != api.NotAssessed && item.ImplementationStatus != ""
+}
+
 // Compliance is the plain percentage over the items that apply and were assessed:
 // implemented ones count 1, partly implemented ones ½. It is nil where there is none.
 // What is not evidenced counts as assessed: it was looked for.
 func Compliance(items []api.SoAItem) (pct *float64, formula string) {
 	var all, full, half int
 	for _, it := range items {
-		if !it.Applicability.In() || it.ImplementationStatus == api.NotAssessed || it.ImplementationStatus == "" {
+		if !Assessed(&it) {
 			continue
 		}
 		all++
@@ -57,7 +62,7 @@ func Conformity(items []api.SoAItem, weight func(code string) int) ConformityRes
 	var r ConformityResult
 	all, good := 0, 0
 	for _, it := range items {
-		if !it.Applicability.In() || it.ImplementationStatus == api.NotAssessed || it.ImplementationStatus == "" {
+		if !Assessed(&it) {
 			continue
 		}
 		all++

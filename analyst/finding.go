@@ -13,16 +13,8 @@ import (
 // as what it is, and never as "not implemented". Ids, version and due date are the caller's.
 // others are the controls in scope, by code, with how far they are implemented.
 func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementation) (api.Finding, bool) {
-	if !item.Applicability.In() {
+	if !Assessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
 		return api.Finding{}, false
-	}
-	switch item.ImplementationStatus {
-	case api.NotAssessed, "":
-		return api.Finding{}, false
-	case api.Implemented:
-		if item.EvidenceCoverage == api.CoverageStrong {
-			return api.Finding{}, false
-		}
 	}
 	f := api.Finding{
 		Item:            itemOf(c, item.RequirementCodes),
@@ -38,12 +30,17 @@ func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementati
 		Owner:           item.Owner,
 		Source:          "analysis",
 	}
-	if decided(item) {
+	missing := 1 - item.CoverageRatio
+	if f.StatusSetBy = setBy(item); f.StatusSetBy != "" {
+		missing = missingBy(item)
 		for i, m := range f.MissingElements {
 			f.MissingElements[i] = withoutNote(m)
 		}
 	}
-	f.Severity, f.SeverityPoints, f.SeverityReason = Severity(f.Weight, 1-item.CoverageRatio, item.RequirementCodes.Count(), f.Status)
+	f.Severity, f.SeverityPoints, f.SeverityReason = Severity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
+	if f.StatusSetBy != "" && missing != 1-item.CoverageRatio {
+		f.SeverityReason += " All of it counts as missing, because " + f.StatusSetBy + " set the status."
+	}
 	f.Condition = condition(item)
 	f.Cause = cause(item)
 	f.Effect = effect(c, item)
@@ -51,9 +48,34 @@ func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementati
 	return f, true
 }
 
-// decided: a person set the status, against what was read.
-func decided(item api.SoAItem) bool {
-	return slices.Contains(item.EditedFields, "implementation_status")
+// byPerson begins the reason of a line whose status a person set; the name follows.
+const byPerson = "Set by "
+
+// ByPerson is the reason of a line whose status a person set.
+func ByPerson(name string) string { return byPerson + name + "." }
+
+// setBy is who set the status, against what was read; empty where the rules did.
+func setBy(item api.SoAItem) string {
+	if !slices.Contains(item.EditedFields, "implementation_status") {
+		return ""
+	}
+	if name, is := strings.CutPrefix(item.Reason, byPerson); is {
+		return strings.TrimSuffix(name, ".")
+	}
+	if item.EditedBy != nil && *item.EditedBy != "" {
+		return *item.EditedBy
+	}
+	return "a person"
+}
+
+// missingBy is the share that is missing where a person set the status: what they say is not
+// there is missing whole, whatever was read of it.
+func missingBy(item api.SoAItem) float64 {
+	switch item.ImplementationStatus {
+	case api.NotImplemented, api.NotEvidenced, api.Planned:
+		return 1
+	}
+	return 1 - item.CoverageRatio
 }
 
 func resultOf(s api.Implementation) api.Result {
@@ -167,6 +189,9 @@ func criteriaFor(c api.Control, item api.SoAItem) string {
 
 func cause(item api.SoAItem) string {
 	n := verdicts(item)
+	if who := setBy(item); who != "" && item.ImplementationStatus != api.Implemented {
+		return fmt.Sprintf("Not read from the evidence: %s set the status to %s, and can tell why.", who, words(item.ImplementationStatus))
+	}
 	switch {
 	case item.ImplementationStatus == api.NotEvidenced && n[template] > 0:
 		return "A template was taken over, and its blanks were never filled in."

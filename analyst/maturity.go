@@ -39,7 +39,7 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 		Confidence:  item.Confidence,
 		Assessed:    true,
 	}
-	if !item.Applicability.In() || item.ImplementationStatus == api.NotAssessed {
+	if !Assessed(&item) {
 		m.Assessed = false
 		m.Rationale = "Not rated: the control is not assessed."
 		setCriteria(&m, c)
@@ -56,6 +56,9 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 		m.Rationale = "Not rated: " + found + ", which says nothing of the practice itself. Level 0 stands until there is some."
 	case api.NotImplemented:
 		m.Rationale = "Level 0: the evidence says that it is not done."
+		if who := setBy(item); who != "" {
+			m.Rationale = "Level 0: " + who + " said that it is not done."
+		}
 	case api.Planned:
 		m.Rationale = "Level 0: it is announced, and a plan performs nothing."
 	case api.PartiallyImplemented:

@@ -22,6 +22,17 @@ type Inclusion struct {
 	Documents, Foreign int
 }
 
+// Include has a control in that a person brought in, whatever the scope says of it.
+func (in *Inclusion) Include(as api.Applicability, name string) {
+	if !in.Applicability.In() {
+		in.Rationale = BroughtIn(name)
+	}
+	in.Applicability = as
+}
+
+// BroughtIn is the rationale of a control that a person has in where it was left out.
+func BroughtIn(name string) string { return name + " decided so." }
+
 // Below this confidence a person must look, whatever the status.
 const reviewBelow = 0.6
 

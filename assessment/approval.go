@@ -168,6 +168,9 @@ func openGate[V, I any](tx *store.Tx, org string, a *api.Assessment, k kind[V, I
 	if head.Status == api.VersionDraft {
 		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is a draft: submit it for review, then an owner or admin has to approve it", head.VersionNumber, k.gate.Title())
 	}
+	if head.Status == api.VersionRejected {
+		return api.ApprovalRequired(k.gate, approval, "%s", rejectedWords(k, &v))
+	}
 	if head.Status != api.VersionApproved {
 		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is %s: an owner or admin has to approve it", head.VersionNumber, k.gate.Title(), inWords(head.Status))
 	}

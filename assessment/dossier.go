@@ -26,6 +26,7 @@ type Dossier struct {
 	POAM         *api.POAMVersion
 	POAMItems    []api.POAMItem
 	Approvals    []api.Approval
+	Outdated     []api.Outdated
 	Summary      api.AssessmentSummary
 }
 
@@ -74,6 +75,9 @@ func (s *Service) Dossier(ctx context.Context, by api.Caller, id string) (*Dossi
 				return err
 			}
 			d.Approvals = append(d.Approvals, p)
+		}
+		if d.Outdated, err = outdated(tx, &d.Assessment); err != nil {
+			return err
 		}
 		sum, err := summary(tx, &d.Assessment)
 		if err != nil {

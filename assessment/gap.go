@@ -349,12 +349,22 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		if err != nil {
 			return err
 		}
+		short := map[string]bool{} // controls with a finding
+		for _, f := range found {
+			short[f.ControlCode] = short[f.ControlCode] || f.Source == "analysis"
+		}
 		for _, i := range items {
-			if i.Applicability.In() {
+			switch {
+			case !i.Applicability.In():
+			case !analyst.Assessed(&i):
+				out.NotAssessed++
+			default:
 				out.Controls++
+				if i.ImplementationStatus == api.Implemented && !short[i.ControlCode] {
+					out.ByResult[api.Met]++
+				}
 			}
 		}
-		out.ByResult[api.Met] += max(0, out.Controls-countInCatalog(found))
 		out.CompliancePct, out.ComplianceFormula = analyst.Compliance(items)
 		weights := map[string]int{} // of what falls short; no other weight is asked for
 		for _, f := range found {
@@ -366,13 +376,4 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		return nil
 	})
 	return out, err
-}
-
-func countInCatalog(found []api.Finding) (n int) {
-	for _, f := range found {
-		if f.Source == "analysis" {
-			n++
-		}
-	}
-	return n
 }

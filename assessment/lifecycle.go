@@ -150,6 +150,9 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 			return nil
 		}
 		out.NextStates = []api.State{step.To}
+		if out.Outdated, err = outdated(tx, &a); err != nil {
+			return err
+		}
 		return blockers(tx, by, &a, step, out)
 	})
 	return out, err
@@ -170,7 +173,7 @@ func blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out
 			if !errors.As(err, &e) {
 				return err
 			}
-			out.BlockedBy = append(out.BlockedBy, e.Message)
+			out.BlockedBy, out.BlockedGates = append(out.BlockedBy, e.Message), append(out.BlockedGates, gate)
 		}
 	}
 	for _, st := range []struct {

@@ -98,6 +98,10 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		return d, err
 	}
 	d.method = analyst.Rules
+	old, err := before(ctx, s, by, a, soa)
+	if err != nil {
+		return d, err
+	}
 	select {
 	case s.judging <- struct{}{}:
 		defer func() { <-s.judging }()
@@ -108,13 +112,26 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
 		}
-		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits)
+		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits, broughtIn(old))
 		return err
 	})
 	if err != nil {
 		return d, err
 	}
-	return d, s.keepEdits(ctx, by, a, &d)
+	keepEdits(&d, old)
+	return d, nil
+}
+
+// broughtIn are the lines that a person decided to have in, by control: they are judged, whatever
+// the scope says of them.
+func broughtIn(old []api.SoAItem) map[string]*api.SoAItem {
+	out := map[string]*api.SoAItem{}
+	for n := range old {
+		if i := &old[n]; i.Applicability.In() && i.EditedBy != nil && slices.Contains(i.EditedFields, "applicability") {
+			out[i.ControlCode] = i
+		}
+	}
+	return out
 }
 
 // soaInputs names what an SoA would be drafted from now.
@@ -137,14 +154,7 @@ func (s *Service) soaInputs(ctx context.Context, by api.Caller, a *api.Assessmen
 // soaFrom names what an SoA is drafted from: the catalog, the frameworks, the
 // documents that were read, and the scope where there is one.
 func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, scope *api.Scope) (map[string]string, error) {
-	read := []string{}
-	for _, d := range docs {
-		if d.Status == api.DocumentIngested {
-			read = append(read, d.SHA256)
-		}
-	}
-	slices.Sort(read)
-	documents, err := hashJSON(read)
+	documents, err := documentsHash(docs)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +172,9 @@ func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, sco
 	return out, err
 }
 
-// judgeAll judges every control, with what is known of it beside the evidence.
-func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[string]api.Document, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait) ([]api.SoAItem, error) {
+// judgeAll judges every control, with what is known of it beside the evidence; in are those
+// that a person brought in.
+func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[string]api.Document, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait, in map[string]*api.SoAItem) ([]api.SoAItem, error) {
 	owners, foreign := map[string]string{}, 0
 	for _, d := range documents {
 		if d.Foreign() {
@@ -176,23 +187,27 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 	items := make([]api.SoAItem, len(controls))
 	err := each(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
-		in := analyst.Inclusion{Owners: owners, Documents: len(documents), Foreign: foreign}
-		in.Applicability, in.Rationale = analyst.Applicability(c, traits)
+		why := analyst.Inclusion{Owners: owners, Documents: len(documents), Foreign: foreign}
+		why.Applicability, why.Rationale = analyst.Applicability(c, traits)
+		if i := in[c.Code]; i != nil {
+			why.Include(i.Applicability, *i.EditedBy)
+		}
 		verdict, err := judge.Judge(ctx, c.Code)
 		if err != nil {
 			return err
 		}
-		items[n] = analyst.SoA(c, codes[c.Code], verdict, in)
+		items[n] = analyst.SoA(c, codes[c.Code], verdict, why)
 		return nil
 	})
 	return items, err
 }
 
-// keepEdits carries what people set in the newest version over into a new draft.
-func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.SoAItem]) error {
-	old, err := before(ctx, s, by, a, soa)
+// keepEdits carries what people set in the version before over into a new draft.
+func keepEdits(d *draft[api.SoAItem], old []api.SoAItem) {
 	carry(soa, d, old, func(to, from *api.SoAItem, field string) {
-		to.NeedsReview = from.NeedsReview // a person has looked at the line
+		if analyst.Assessed(from) || !analyst.Assessed(to) {
+			to.NeedsReview = from.NeedsReview // a person has looked at the line
+		}
 		switch field {
 		case "applicability":
 			to.Applicability = from.Applicability
@@ -201,14 +216,15 @@ func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessmen
 		case "rationale":
 			to.Rationale = from.Rationale
 		case "implementation_status":
-			to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
+			if from.Applicability.In() || !to.Applicability.In() { // that of a line left out is none
+				to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
+			}
 		case "owner":
 			to.Owner = from.Owner
 		case "note":
 			to.Note = from.Note
 		}
 	})
-	return err
 }
 
 // before are the items of the newest version; none where there is none.
@@ -316,6 +332,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	}
 	return edit(ctx, s, by, soa, in.SoAItemID, in.Match, func(i *api.SoAItem) ([]string, error) {
 		var f fields
+		out := !i.Applicability.In()
 		assign(&f, "applicability", &i.Applicability, b.Applicability)
 		assign(&f, "inclusion_reasons", &i.InclusionReasons, b.InclusionReasons)
 		assign(&f, "rationale", &i.Rationale, b.Rationale)
@@ -328,7 +345,13 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
 		}
 		if b.ImplementationStatus != nil {
-			i.Reason = "Set by " + by.Actor.Name + "."
+			i.Reason = analyst.ByPerson(by.Actor.Name)
+		}
+		if out && i.Applicability.In() && b.Rationale == nil { // the one there was said why it is out
+			i.Rationale = analyst.BroughtIn(by.Actor.Name)
+			if slices.Contains(i.EditedFields, "rationale") {
+				f = append(f, handedBack+"rationale")
+			}
 		}
 		switch out := !i.Applicability.In() && i.Applicability != api.Undecided; {
 		case out && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
@@ -346,6 +369,13 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		}
 		if err := f.handBack(&i.Item, b.Reset); err != nil {
 			return nil, err
+		}
+		if slices.Contains(f, handedBack+"applicability") && !i.Applicability.In() {
+			for _, with := range []string{"implementation_status", "rationale"} { // set because the line was left out
+				if slices.Contains(i.EditedFields, with) && !slices.Contains(f, with) && !slices.Contains(f, handedBack+with) {
+					f = append(f, handedBack+with)
+				}
+			}
 		}
 		if b.NeedsReview == nil && len(f) > 0 {
 			i.NeedsReview = false // a person has looked at it
@@ -454,6 +484,9 @@ var rules = []struct {
 	}},
 	{"applicable-assessed", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.In() && i.ImplementationStatus == api.NotAssessed {
+			if slices.Contains(i.EditedFields, "implementation_status") {
+				return "it applies, but a person set it to not assessed"
+			}
 			return "it applies, but was not assessed; draft again to have the evidence judged"
 		}
 		return ""

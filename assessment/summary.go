@@ -112,6 +112,8 @@ func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
 			out.NotImplemented++
 		case api.NotEvidenced:
 			out.NotEvidenced++
+		default:
+			out.NotAssessed++
 		}
 	}
 }

@@ -123,7 +123,7 @@ func (a *app) approvalReject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "reject ID --reason REASON", Short: "Reject what waits, with a reason", Args: takes(1, 1),
-		Long: "Rejects what the approval is for; the assessment goes back to the draft. The reason\nis for whoever has to mend it.", Example: "  service approval reject ID --reason 'The server room is missing'",
+		Long: "Rejects what the approval is for; an assessment that stands at this gate goes back to\nthe draft. The reason is for whoever has to mend it.", Example: "  service approval reject ID --reason 'The server room is missing'",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.rejectAndTell(cmd.Context(), args[0], reason) },
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever has to mend it")
@@ -154,7 +154,7 @@ func (a *app) gateReject(g api.Gate) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason", Args: takes(0, 0),
-		Long:    fmt.Sprintf("Rejects the %s that is under review; the assessment goes back to the draft.", g.Title()),
+		Long:    fmt.Sprintf("Rejects the %s that is under review. An assessment\nthat stands at this gate goes back to the draft; one that is past it stays where it is.", g.Title()),
 		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", nounOf(g)),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if reason == "" {
@@ -202,7 +202,15 @@ func (a *app) approveAndTell(ctx context.Context, id, comment, content string) e
 	if err != nil {
 		return err
 	}
-	return a.decided(one)
+	doubts := a.doubts(ctx, one.AssessmentID, one.TargetID, one.Gate)
+	return a.decided(one, func(p *print.Page) {
+		if doubts != nil {
+			doubts(p)
+			p.Blank()
+		}
+		p.Text("Go on with:")
+		p.Command(a.command("assess run"))
+	})
 }
 
 func (a *app) rejectAndTell(ctx context.Context, id, reason string) error {
@@ -215,23 +223,27 @@ func (a *app) rejectAndTell(ctx context.Context, id, reason string) error {
 	if err != nil {
 		return err
 	}
-	return a.decided(one)
+	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: one.AssessmentID})
+	if err != nil {
+		return err
+	}
+	noun, back := nounOf(one.Gate), "The assessment stays "+plain(st.State)+"."
+	if len(st.NextStates) > 0 && gateAfter(st.NextStates[0]) == one.Gate {
+		back = "The assessment went back to the draft."
+	}
+	return a.decided(one, func(p *print.Page) {
+		p.Text("%s Change lines with `%s` or draft again with `%s`, then:", back, a.command(noun+" edit"), a.command(noun+" regenerate"))
+		p.Command(a.command(noun + " submit"))
+	})
 }
 
-func (a *app) decided(one *api.Approval) error {
+func (a *app) decided(one *api.Approval, next func(*print.Page)) error {
 	return a.out.Print(one, func(p *print.Page) {
 		by := "you"
 		if one.DecidedBy != nil {
 			by = decider(one)
 		}
 		p.Text("The %s, version %d, is %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, by)
-		if one.Status == api.ApprovalRejected {
-			noun := nounOf(one.Gate)
-			p.Text("The assessment went back to the draft. Change lines with `%s`, then:", a.command(noun+" edit"))
-			p.Command(a.command(noun + " submit"))
-			return
-		}
-		p.Text("Go on with:")
-		p.Command(a.command("assess run"))
+		next(p)
 	})
 }

@@ -143,16 +143,20 @@ func rail(p *print.Page, here api.State) {
 
 // whatNext says what the next move waits for, and which command goes on.
 func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
+	a.outdated(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
 		p.Text("It is closed, and nothing of it changes. `%s` begins another.", a.command("assess run DIR --name NAME"))
 		return
 	}
 	move, _ := st.State.Next()
-	if st.State == api.StateReportGenerated {
-		p.Text("Next: have the report as a file; and when all is done, %s.", move.Work)
-	} else {
+	switch {
+	case st.State != api.StateReportGenerated:
 		p.Text("Next: %s.", move.Work)
+	case len(st.Outdated) > 0:
+		p.Text("Next: bring that up to date; or have the report as it is, and %s.", move.Work)
+	default:
+		p.Text("Next: have the report as a file; and when all is done, %s.", move.Work)
 	}
 	for _, b := range st.BlockedBy {
 		p.Item(0, "%s", b)
@@ -165,6 +169,10 @@ func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
 		p.Command(a.command(noun + " reject --reason '…'"))
 	case move.Gate != "" && len(st.BlockedBy) > 0:
 		p.Command(a.command(noun + " submit"))
+	case st.State == api.StateReportGenerated && len(st.BlockedGates) > 0:
+		for _, g := range st.BlockedGates {
+			p.Command(a.command(nounOf(g) + " show")) // which tells what its version waits for
+		}
 	case st.State == api.StateReportGenerated:
 		p.Command(a.command("report create --template full --format html --out report.html"))
 		p.Command(a.command("assess close"))

@@ -16,7 +16,7 @@ type deliverable[V any] struct {
 	gate api.Gate
 	list api.Op[api.AssessmentListInput, api.List[V]]
 	make api.Op[api.AssessmentInput, V]
-	// submit, and regenerate where there is such an operation, work on a version's id.
+	// submit and regenerate work on a version's id.
 	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
 	head               func(*V) *api.DeliverableVersion
 }
@@ -50,11 +50,7 @@ func (d deliverable[V]) newestID(ctx context.Context, a *app) (string, error) {
 
 // commands are the ones that all four have.
 func (d deliverable[V]) commands(a *app) []*cobra.Command {
-	out := []*cobra.Command{d.versions(a), d.draft(a), d.submission(a)}
-	if d.regenerate != nil {
-		out = append(out, d.regeneration(a))
-	}
-	return append(out, a.gateApprove(d.gate), a.gateReject(d.gate))
+	return []*cobra.Command{d.versions(a), d.draft(a), d.submission(a), d.regeneration(a), a.gateApprove(d.gate), a.gateReject(d.gate)}
 }
 
 func (d deliverable[V]) versions(a *app) *cobra.Command {
@@ -115,7 +111,11 @@ func (d deliverable[V]) submission(a *app) *cobra.Command {
 				return err
 			}
 			v, err := d.submit(cmd.Context(), a, id)
-			return d.tell(a, v, atWork(err), "submitted for review", 0)
+			if err != nil {
+				return atWork(err)
+			}
+			h := d.head(v)
+			return d.tell(a, v, nil, "submitted for review", 0, a.doubts(cmd.Context(), h.AssessmentID, h.ID, d.gate))
 		},
 	}
 }
@@ -159,8 +159,8 @@ func (d deliverable[V]) approvedBefore(ctx context.Context, a *app, assessment s
 	return 0
 }
 
-// tell prints what became of a version; approved is the one that still counts.
-func (d deliverable[V]) tell(a *app, v *V, err error, what string, approved int) error {
+// tell prints what became of a version; approved is the one that still counts, and more comes after it.
+func (d deliverable[V]) tell(a *app, v *V, err error, what string, approved int, more ...func(*print.Page)) error {
 	a.progress.Done("")
 	if err != nil {
 		return err
@@ -173,6 +173,11 @@ func (d deliverable[V]) tell(a *app, v *V, err error, what string, approved int)
 		}
 		if approved > 0 {
 			p.Text("Version %d stays the approved one until this is: `%s`.", approved, a.command(d.noun()+" submit"))
+		}
+		for _, m := range more {
+			if m != nil {
+				m(p)
+			}
 		}
 	})
 }
@@ -201,7 +206,7 @@ func (a *app) next(p *print.Page, g api.Gate, status api.VersionStatus) {
 	case api.VersionRejected:
 		p.Text("It was rejected. Change it, then go on:")
 		p.Command(a.command(noun + " edit CONTROL …"))
-		p.Command(a.command("assess run"))
+		p.Command(a.command(noun + " submit"))
 	case api.VersionApproved:
 		p.Text("It is approved; `%s` tells what comes next.", a.command("assess status"))
 	default:

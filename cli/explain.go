@@ -42,6 +42,11 @@ func explainItem(p *print.Page, i *api.SoAItem, method string) {
 		return
 	}
 	p.Blank()
+	if i.ImplementationStatus == api.NotAssessed && len(i.Statements) == 0 {
+		p.Text("2. %s", i.Reason)
+		whoChanged(p, &i.Item)
+		return
+	}
 	p.Text("2. It asks for %s%s. The documents say of each:", count(len(i.Statements), "statement", "statements"), sourceWords[i.StatementsFrom])
 	for n, s := range i.Statements {
 		p.Blank()
@@ -114,7 +119,12 @@ reckoned, which controls could compensate, and what people changed.`,
 				p.Text("5. What it may lead to: %s", f.Effect)
 				p.Text("6. Severity %s: %s", f.Severity, f.SeverityReason)
 				p.Text("7. What to do: %s", f.Recommendation)
-				whoChanged(p, &f.Item)
+				if f.StatusSetBy != "" {
+					p.Text("%s set the status in the Statement of Applicability; the evidence did not give it.", f.StatusSetBy)
+				}
+				if f.StatusSetBy == "" || f.EditedBy != nil {
+					whoChanged(p, &f.Item)
+				}
 			})
 		},
 	}

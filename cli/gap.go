@@ -93,9 +93,17 @@ func (a *app) gapShow() *cobra.Command {
 	}
 }
 
+// assessedOf counts the controls that apply by whether they were judged.
+func assessedOf(s *api.GapSummary) string {
+	if s.NotAssessed == 0 {
+		return fmt.Sprint(s.Controls)
+	}
+	return fmt.Sprintf("%d; %d more apply and are not assessed", s.Controls, s.NotAssessed)
+}
+
 func gapFields(s *api.GapSummary) []print.Field {
 	return []print.Field{
-		{Name: "controls assessed", Value: fmt.Sprint(s.Controls)}, {Name: "findings", Value: fmt.Sprint(s.Findings)},
+		{Name: "controls assessed", Value: assessedOf(s)}, {Name: "findings", Value: fmt.Sprint(s.Findings)},
 		{Name: "results", Value: tally(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})},
 		{Name: "by severity", Value: tally(s.BySeverity, api.Severities)},
 		{Name: "by type", Value: tally(s.ByType, sorted(s.ByType))},

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,7 +79,12 @@ func (o *outcome) page(a *app) func(*print.Page) {
 		o.unread(a, p)
 		o.unsure(p)
 		o.worst(p)
-		a.notDrafted(p, o.Assessment.State, o.late)
+		if !slices.ContainsFunc(o.Status.Outdated, func(one api.Outdated) bool { return one.Reason == "documents" }) {
+			a.notDrafted(p, o.Assessment.State, o.late) // they are not read yet
+		}
+		if o.tail == nil {
+			a.outdated(p, o.Status)
+		}
 		if o.Summary.IsStarter {
 			p.Blank()
 			p.Text("Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.", a.command("catalog import FILE"))
@@ -184,11 +190,7 @@ func (a *app) notDrafted(p *print.Page, at api.State, late int) {
 	}
 	p.Title("Not in the drafts yet")
 	p.Text("%s came after the Statement of Applicability was drafted. To look there for evidence, which then needs approval again:", count(late, "document", "documents"))
-	if at.Reached(api.StateSoAApproved) {
-		p.Command(a.command("workflow start gap_refresh"))
-	} else {
-		p.Command(a.command("soa refresh"))
-	}
+	p.Command(a.command(refreshing(at)))
 }
 
 // A summary names the first few things that a gap lacks and the beginning of its
@@ -234,6 +236,10 @@ func (o *outcome) worst(p *print.Page) {
 
 // statuses counts the controls that apply by what the evidence says of them.
 func statuses(s *api.AssessmentSummary) string {
-	return fmt.Sprintf("%d apply: %d implemented, %d partially, %d planned, %d not implemented, %d not evidenced",
+	all := fmt.Sprintf("%d apply: %d implemented, %d partially, %d planned, %d not implemented, %d not evidenced",
 		s.Applicable, s.Implemented, s.PartiallyImpl, s.Planned, s.NotImplemented, s.NotEvidenced)
+	if s.NotAssessed > 0 {
+		all += fmt.Sprintf(", %d not assessed", s.NotAssessed)
+	}
+	return all
 }

@@ -17,6 +17,14 @@ var poamVersions = deliverable[api.POAMVersion]{
 	submit: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
 		return call(ctx, a, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
 	},
+	// The API has no operation for this, and its draft keeps what people edited.
+	regenerate: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
+		v, err := call(ctx, a, api.GetPOAM, &api.POAMInput{POAMVersionID: id})
+		if err != nil {
+			return nil, err
+		}
+		return call(ctx, a, api.DraftPOAM, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+	},
 	head: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 }
 

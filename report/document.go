@@ -18,6 +18,9 @@ func (v *view) document() document {
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+starterNotice)
 	}
+	if old := v.outdated(); len(old) > 0 {
+		d.Notices = append(d.Notices, outdatedMark+strings.Join(old, " "))
+	}
 	v.nameAnchors()
 	v.notePassages()
 	for _, p := range v.kind.parts {

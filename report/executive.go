@@ -240,6 +240,7 @@ func (v *view) sayReliance() string {
 	} else {
 		s = append(s, "The Statement of Applicability, the gap analysis, the maturity assessment and the plan were each approved by a person.")
 	}
+	s = append(s, v.outdated()...)
 	if v.Catalog.IsStarter {
 		s = append(s, starterNotice)
 	}

@@ -87,6 +87,7 @@ func writeJSON(w io.Writer, v *view) error {
 	if v.Catalog.IsStarter {
 		r.Notices = append(r.Notices, starterNotice)
 	}
+	r.Notices = append(r.Notices, v.outdated()...)
 	for _, a := range v.Approvals {
 		if v.kind.tells(a.Gate) {
 			r.Approvals = append(r.Approvals, a)

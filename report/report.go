@@ -44,7 +44,9 @@ type Source struct {
 	POAMItems       []api.POAMItem
 
 	Approvals []api.Approval
-	Summary   api.AssessmentSummary
+	// Outdated are the deliverables that were made from something else than there is now.
+	Outdated []api.Outdated
+	Summary  api.AssessmentSummary
 	// Requirements are all requirements of a framework, by its code: those that no
 	// control reaches are listed too.
 	Requirements map[string][]api.Requirement

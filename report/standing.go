@@ -82,6 +82,19 @@ func (s *Source) draftReasons(t templateKind) []string {
 	return out
 }
 
+// outdated says which deliverables of the template were made from something else than there is now.
+func (v *view) outdated() (out []string) {
+	for _, o := range v.Outdated {
+		if v.kind.tells(o.Gate) {
+			out = append(out, o.Message)
+		}
+	}
+	return out
+}
+
+// outdatedMark begins what a report says of that on its first page.
+const outdatedMark = "NOT UP TO DATE. "
+
 // Draft tells whether the template shows a deliverable that was not approved; one that
 // is missing was not. The scope has no gate: the approval of the SoA made from it
 // covers it, and its own status stands beside it.

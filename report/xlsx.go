@@ -190,6 +190,9 @@ func (v *view) cover(b *sheet.Book) error {
 	} else {
 		p.wide(sheet.AsStrong, "Everything this workbook shows was approved by a person; who, and when, stands below.")
 	}
+	if old := v.outdated(); len(old) > 0 {
+		p.wide(sheet.AsMark, outdatedMark+strings.Join(old, " "))
+	}
 	if v.Catalog.IsStarter {
 		p.wide(sheet.AsStrong, "STARTER CATALOG. "+starterNotice)
 	}

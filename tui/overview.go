@@ -372,6 +372,9 @@ func (o *overview) brief(p *draw.Page) {
 		move, _ := g.status.State.Next()
 		p.Text(draw.Plain, "next: "+move.Work+" (n)")
 	}
+	for _, old := range g.status.Outdated {
+		p.Text(draw.Yellow, "not up to date: "+old.Message)
+	}
 	if text, style := syncWords(g.sync); text != "" {
 		p.Text(style, text)
 	}

@@ -106,7 +106,18 @@ type AssessmentStatus struct {
 	BlockedBy    []string `json:"blocked_by"`
 	// PendingApprovalID is the approval that the next move waits for.
 	PendingApprovalID *string `json:"pending_approval_id"`
-	Progress          int     `json:"progress"`
+	// BlockedGates are the gates that the next move waits for.
+	BlockedGates []Gate     `json:"blocked_gates"`
+	Outdated     []Outdated `json:"outdated" doc:"Deliverables that were made from something else than there is now. They hold nothing up; drafting them again, submitting and approving brings them up to date."`
+	Progress     int        `json:"progress"`
+}
+
+// Outdated is a deliverable whose newest version was made from something else than there is now.
+type Outdated struct {
+	Gate          Gate   `json:"gate"`
+	VersionNumber int    `json:"version_number"`
+	Reason        string `json:"reason" enum:"scope,documents,basis" doc:"What is newer: the scope, the documents, or the deliverable it is made from."`
+	Message       string `json:"message"`
 }
 
 // AssessmentSummary is an assessment's dashboard.
@@ -119,6 +130,7 @@ type AssessmentSummary struct {
 	Planned            int              `json:"planned"`
 	NotImplemented     int              `json:"not_implemented"`
 	NotEvidenced       int              `json:"not_evidenced"`
+	NotAssessed        int              `json:"not_assessed" doc:"Applicable controls that no draft has judged yet."`
 	CompliancePct      *float64         `json:"compliance_pct"`
 	ComplianceFormula  string           `json:"compliance_formula"`
 	FindingsBySeverity map[Severity]int `json:"findings_by_severity"`

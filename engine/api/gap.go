@@ -46,6 +46,8 @@ type Finding struct {
 	DueDate         *Date          `json:"due_date"`
 	Note            *string        `json:"note"`
 	Source          string         `json:"source" enum:"analysis,manual"`
+	// StatusSetBy is empty where the evidence gave the status.
+	StatusSetBy string `json:"status_set_by,omitempty" doc:"The person who set the status in the Statement of Applicability."`
 }
 
 // GapInput names a version.
@@ -150,7 +152,8 @@ type DecideGapInput struct {
 // GapSummary counts a version.
 type GapSummary struct {
 	GapVersionID      string           `json:"gap_version_id"`
-	Controls          int              `json:"controls" doc:"Controls that were assessed."`
+	Controls          int              `json:"controls" doc:"Controls that apply and were assessed."`
+	NotAssessed       int              `json:"not_assessed" doc:"Controls that apply and that no draft has judged yet: they are neither met nor a gap."`
 	Findings          int              `json:"findings"`
 	ByResult          map[Result]int   `json:"by_result"`
 	BySeverity        map[Severity]int `json:"by_severity"`

@@ -61,7 +61,7 @@ func (s *Service) source(ctx context.Context, by api.Caller, id string) (*report
 	src := &report.Source{
 		Organization: d.Organization, Assessment: d.Assessment, Catalog: d.Catalog, Domains: map[string]string{}, Documents: d.Documents, Scope: d.Scope,
 		SoA: d.SoA, SoAItems: d.SoAItems, Gap: d.Gap, Findings: d.Findings, Maturity: d.Maturity, Scores: d.Scores, MaturitySummary: d.Levels,
-		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Summary: d.Summary, Requirements: map[string][]api.Requirement{},
+		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Outdated: d.Outdated, Summary: d.Summary, Requirements: map[string][]api.Requirement{},
 		Tool: s.Tool, AsOf: d.Summary.LastActivityAt,
 	}
 	if src.Brand, err = s.brand(ctx, by); err != nil {
