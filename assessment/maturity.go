@@ -63,6 +63,9 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 		switch field {
 		case "level":
 			to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
+			if c, err := snap.Control(to.ControlCode); err == nil {
+				analyst.SetCriteria(to, c)
+			}
 		case "target_level":
 			to.TargetLevel = from.TargetLevel
 		case "rationale":
@@ -122,11 +125,21 @@ func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityS
 // UpdateScore changes a score by a person's hand.
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
+	var asks *api.Control // for a level
+	if b.Level != nil {
+		var err error
+		if asks, err = s.controlOf(ctx, by, in.MaturityScoreID); err != nil {
+			return nil, err
+		}
+	}
 	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
 		var f fields
 		assign(&f, "level", &i.Level, b.Level)
 		if b.Level != nil {
 			i.Assessed = true
+			if asks != nil {
+				analyst.SetCriteria(i, *asks)
+			}
 			if b.Rationale == nil {
 				i.Rationale = "Set by " + by.Actor.Name + "."
 			}
@@ -136,6 +149,27 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		f.note("note", b.Note.Apply(&i.Note))
 		return f, f.handBack(&i.Item, b.Reset)
 	})
+}
+
+// controlOf is the control that a score rates; nil where the catalog has it no more.
+func (s *Service) controlOf(ctx context.Context, by api.Caller, score string) (*api.Control, error) {
+	sc, err := s.GetScore(ctx, by, &api.MaturityScoreInput{MaturityScoreID: score})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.read(ctx, by, sc.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.snapshot(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	c, err := snap.Control(sc.ControlCode)
+	if err != nil {
+		return nil, nil
+	}
+	return &c, nil
 }
 
 // SubmitMaturity puts a version under review.

@@ -67,6 +67,10 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 	d.items = analyst.Order(analyst.Merge(d.items), today)
 	old, err := before(ctx, s, by, a, poam)
 	carry(poam, &d, old, copyRemediation)
+	for n := range d.items {
+		i := &d.items[n]
+		settleMilestones(i, today, text(i.EditedBy))
+	}
 	return d, err
 }
 
@@ -154,9 +158,15 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			if err != nil {
 				return nil, err
 			}
+			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, unfinished) {
+				return nil, api.Invalid("milestones", "%s is completed, so its milestones are; set its status to in_progress to open one", i.POAMCode)
+			}
 			assign(&f, "milestones", &i.Milestones, &all)
 		}
 		assign(&f, "status", &i.Status, b.Status)
+		if b.Status != nil && settleMilestones(i, s.today(), by.Actor.Name) {
+			f.note("milestones", b.Milestones == nil)
+		}
 		f.note("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
 		f.note("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
 		f.note("comments", b.Comments.Apply(&i.Comments))

@@ -189,10 +189,16 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 }
 
 // keepEdits carries what people set in the newest version over into a new draft.
+// reviewing are the fields whose edit is a person's judgement of the line, which then needs no
+// review; an owner or a note is none.
+var reviewing = []string{"applicability", "implementation_status", "needs_review"}
+
 func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.SoAItem]) error {
 	old, err := before(ctx, s, by, a, soa)
 	carry(soa, d, old, func(to, from *api.SoAItem, field string) {
-		to.NeedsReview = from.NeedsReview // a person has looked at the line
+		if slices.Contains(reviewing, field) {
+			to.NeedsReview = from.NeedsReview
+		}
 		switch field {
 		case "applicability":
 			to.Applicability = from.Applicability
@@ -347,8 +353,8 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		if err := f.handBack(&i.Item, b.Reset); err != nil {
 			return nil, err
 		}
-		if b.NeedsReview == nil && len(f) > 0 {
-			i.NeedsReview = false // a person has looked at it
+		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewing, name) }) {
+			i.NeedsReview = false
 		}
 		for _, r := range i.InclusionReasons {
 			if !slices.Contains([]string{"legal", "contractual", "risk", "best_practice", "framework"}, r) {

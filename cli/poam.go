@@ -143,6 +143,9 @@ func poamPage(p *print.Page, i *api.POAMItem) {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {
 			p.Item(0, "%s  %s (%s)", m.DueDate, m.Title, plain(m.Status))
+			if m.CompletedAt != nil {
+				p.Indent(4, "completed on %s by %s", *m.CompletedAt, m.CompletedBy)
+			}
 			for _, c := range m.Changes {
 				p.Indent(4, "moved to %s by %s: %s", c.DueDate, c.By, c.Reason)
 			}
@@ -214,7 +217,7 @@ func (a *app) poamEdit() *cobra.Command {
 	var priority int
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
-		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them.",
+		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them. Completing an item\ncompletes its milestones, and opening it again opens those.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := anyChanged(cmd); err != nil {
@@ -241,7 +244,14 @@ func (a *app) poamEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(i, func(p *print.Page) { poamPage(p, i) })
+			return a.out.Print(i, func(p *print.Page) {
+				poamPage(p, i)
+				if b.Status != nil && i.Status == "completed" && orEmpty(i.Comments) == "" {
+					p.Blank()
+					p.Text("No comment says yet what shows it done. It is done when: %s", joinSome(i.AcceptanceCriteria, 3))
+					p.Command(a.command("poam edit " + i.POAMCode + " --comments 'Seen in …'"))
+				}
+			})
 		},
 	}
 	f := cmd.Flags()

@@ -196,9 +196,10 @@ func (a *app) soaEdit() *cobra.Command {
 	var reviewed bool
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
-		Long: `Changes the named fields of one control's item. A regeneration keeps what people
-set. Editing an approved version makes the next one; editing one under review voids
-the approval that was asked for.`,
+		Long: `Changes the named fields of one control's item. A regeneration keeps what people set. A
+status, an applicability or --reviewed says that a person has judged the line, and it
+needs no review any more; an owner or a note doesn't. Editing an approved version makes
+the next one; editing one under review voids the approval that was asked for.`,
 		Example:           "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
