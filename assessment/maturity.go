@@ -104,8 +104,12 @@ func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.Maturi
 
 // ListScores lists a version's scores by control code.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
-	q := strings.ToLower(in.Q)
-	return listItems(ctx, s, by, maturity, in.MaturityVersionID, *in, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
+	asked, q := *in, strings.ToLower(in.Q)
+	if _, err := narrow(ctx, s, by, maturity, in.MaturityVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode}); err != nil {
+		return nil, err
+	}
+	in = &asked
+	return listItems(ctx, s, by, maturity, in.MaturityVersionID, asked, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
 		return about(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
 			(in.Level == "" || fmt.Sprint(i.Level) == in.Level) && (in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
 			mentions(q, i.ControlCode, i.ControlTitle, i.Rationale)

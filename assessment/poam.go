@@ -119,8 +119,12 @@ func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput)
 
 // ListPOAMItems lists a version's items by priority.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
-	q, today := strings.ToLower(in.Q), s.today()
-	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{*in, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
+	asked, q, today := *in, strings.ToLower(in.Q), s.today()
+	if _, err := narrow(ctx, s, by, poam, in.POAMVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode}); err != nil {
+		return nil, err
+	}
+	in = &asked
+	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{asked, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
 		return about(i.Item, in.Domain, "") && (in.ControlCode == "" || analyst.Closes(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
 			(in.Priority == 0 || i.Priority == in.Priority) && (in.Overdue == "" || fmt.Sprint(overdue(i, today)) == in.Overdue) &&
 			owned(in.Owner, i.Owner) && mentions(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)

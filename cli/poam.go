@@ -170,7 +170,7 @@ func (a *app) poamList() *cobra.Command {
 	var l limits
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"items"}, Short: "List the items by priority", Args: takes(0, 0),
-		Long: "Lists the items of the newest version by priority.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
+		Long: "Lists the items of the newest version in the order in which to work on them: worse ones\nfirst, but what another waits for before it, though it be milder. --sort -severity,due_date\nlists by severity alone.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("status", in.Status, poamStatuses); err != nil {
 				return err
@@ -185,7 +185,7 @@ func (a *app) poamList() *cobra.Command {
 			in.POAMVersionID, in.Severity = id, api.Severity(severity)
 			all, err := a.poamItems(cmd.Context(), in, l)
 			if err != nil {
-				return err
+				return a.noName(err)
 			}
 			defer a.more(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
@@ -204,7 +204,7 @@ func (a *app) poamList() *cobra.Command {
 	f.StringVar(&severity, "severity", "", "only of this severity")
 	f.StringVar(&in.Domain, "domain", "", "only of this domain, as BCD")
 	f.StringVar(&in.ControlCode, "control", "", "only of this control")
-	f.StringVar(&in.Owner, "owner", "", "only of this owner")
+	f.StringVar(&in.Owner, "owner", "", "only of this owner; the name is enough")
 	f.StringVar(&in.Q, "query", "", "only with these words")
 	f.StringVar(&in.Sort, "sort", "", "the order, as due_date,-severity; an unknown name is told the known ones")
 	l.add(cmd, 0)
