@@ -2,6 +2,7 @@ package analyst
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -352,6 +353,20 @@ func TestTraits(t *testing.T) {
 	}
 	if len(got) != len(api.TraitNames) {
 		t.Errorf("%d traits", len(got))
+	}
+}
+
+func TestSameOwners(t *testing.T) {
+	owners := map[string]string{"a": "Jonas Wexley", "b": "Jonas Wexley, Infrastructure Lead", "c": "Ana Roe (CISO)", "d": "Head of IT", "e": "Head of IT, Paris", "f": "Head of IT, Rome", "g": "Jonas Wexley, Infrastructure Lead"}
+	SameOwners(owners)
+	want := map[string]string{"a": "Jonas Wexley", "b": "Jonas Wexley", "c": "Ana Roe (CISO)", "d": "Head of IT", "e": "Head of IT, Paris", "f": "Head of IT, Rome", "g": "Jonas Wexley"}
+	if !maps.Equal(owners, want) {
+		t.Errorf("%v", owners)
+	}
+	for owner, name := range map[string]string{"Ana Roe (CISO)": "Ana Roe", "Head of IT, Paris": "Head of IT", "Ana Roe": "Ana Roe", "": ""} {
+		if got := NameOf(owner); got != name {
+			t.Errorf("%q is %q", owner, got)
+		}
 	}
 }
 

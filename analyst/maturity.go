@@ -42,7 +42,7 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	if !Assessed(&item) {
 		m.Assessed = false
 		m.Rationale = "Not rated: the control is not assessed."
-		setCriteria(&m, c)
+		SetCriteria(&m, c)
 		return m
 	}
 	switch item.ImplementationStatus {
@@ -77,7 +77,7 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 			m.Confidence = round(m.Confidence * 0.9) // read from words, not from the figures themselves
 		}
 	}
-	setCriteria(&m, c)
+	SetCriteria(&m, c)
 	return m
 }
 
@@ -111,7 +111,8 @@ func established(item api.SoAItem) (int, string) {
 	return 3, "Level 3: " + holds + ". For level 4, no figures were found that management looks at."
 }
 
-func setCriteria(m *api.MaturityScore, c api.Control) {
+// SetCriteria writes what the level of a score and the next one ask for.
+func SetCriteria(m *api.MaturityScore, c api.Control) {
 	m.Criteria = criteriaOf(c, m.Level)
 	m.NextCriteria = criteriaOf(c, m.Level+1)
 }

@@ -15,7 +15,7 @@ const maxWaits = 5
 // Order puts items in the order in which to work on them, and gives each its
 // priority, its code (POAM-001 …) and the codes that come first. Worse comes before
 // milder, foundations before what stands on them, policy before procedure before
-// records. What another waits for never comes after it, and is due no later; its
+// records. What another waits for never comes after it, though it be milder, and is due no later; its
 // date is brought forward where needed, its milestones with it, from today on. The same items give the same order.
 func Order(items []api.POAMItem, today api.Date) []api.POAMItem {
 	out := sorted(items, urgencyOf, urgency.compare)

@@ -161,6 +161,38 @@ func anyPart(code string, parts []string) bool {
 	return false
 }
 
+// NameOf is an owner without what stands behind the name: "Jonas Wexley, Infrastructure Lead" is
+// Jonas Wexley.
+func NameOf(owner string) string {
+	if at := strings.IndexAny(owner, ",;("); at > 0 {
+		return strings.TrimSpace(owner[:at])
+	}
+	return owner
+}
+
+// SameOwners gives one who is named alone here and with more behind the name there the name
+// alone. Where different things stand behind it, as "Head of IT, Paris" and "Head of IT, Rome",
+// they may be two, and stay.
+func SameOwners(owners map[string]string) {
+	alone, behind := map[string]bool{}, map[string]string{}
+	for _, o := range owners {
+		name := NameOf(o)
+		switch rest, seen := behind[name]; {
+		case o == name:
+			alone[name] = true
+		case seen && rest != o:
+			behind[name] = "" // two
+		default:
+			behind[name] = o
+		}
+	}
+	for id, o := range owners {
+		if name := NameOf(o); alone[name] && behind[name] == o {
+			owners[id] = name
+		}
+	}
+}
+
 // owner is the owner of the document that bears most of the evidence; the first by
 // name where several do.
 func owner(evidence []api.Evidence, owners map[string]string) *string {

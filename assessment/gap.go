@@ -182,6 +182,9 @@ func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput
 
 func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
+	if _, err := narrow(ctx, s, by, gap, id, narrowing{domain: &f.Domain, control: &f.ControlCode}); err != nil {
+		return nil, err
+	}
 	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
 		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
 			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&

@@ -63,6 +63,9 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 		switch field {
 		case "level":
 			to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
+			if c, err := snap.Control(to.ControlCode); err == nil {
+				analyst.SetCriteria(to, c)
+			}
 		case "target_level":
 			to.TargetLevel = from.TargetLevel
 		case "rationale":
@@ -101,8 +104,12 @@ func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.Maturi
 
 // ListScores lists a version's scores by control code.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
-	q := strings.ToLower(in.Q)
-	return listItems(ctx, s, by, maturity, in.MaturityVersionID, *in, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
+	asked, q := *in, strings.ToLower(in.Q)
+	if _, err := narrow(ctx, s, by, maturity, in.MaturityVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode}); err != nil {
+		return nil, err
+	}
+	in = &asked
+	return listItems(ctx, s, by, maturity, in.MaturityVersionID, asked, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
 		return about(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
 			(in.Level == "" || fmt.Sprint(i.Level) == in.Level) && (in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
 			mentions(q, i.ControlCode, i.ControlTitle, i.Rationale)
@@ -122,11 +129,21 @@ func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityS
 // UpdateScore changes a score by a person's hand.
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
+	var asks *api.Control // for a level
+	if b.Level != nil {
+		var err error
+		if asks, err = s.controlOf(ctx, by, in.MaturityScoreID); err != nil {
+			return nil, err
+		}
+	}
 	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
 		var f fields
 		assign(&f, "level", &i.Level, b.Level)
 		if b.Level != nil {
 			i.Assessed = true
+			if asks != nil {
+				analyst.SetCriteria(i, *asks)
+			}
 			if b.Rationale == nil {
 				i.Rationale = "Set by " + by.Actor.Name + "."
 			}
@@ -136,6 +153,27 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		f.note("note", b.Note.Apply(&i.Note))
 		return f, f.handBack(&i.Item, b.Reset)
 	})
+}
+
+// controlOf is the control that a score rates; nil where the catalog has it no more.
+func (s *Service) controlOf(ctx context.Context, by api.Caller, score string) (*api.Control, error) {
+	sc, err := s.GetScore(ctx, by, &api.MaturityScoreInput{MaturityScoreID: score})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.read(ctx, by, sc.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.snapshot(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	c, err := snap.Control(sc.ControlCode)
+	if err != nil {
+		return nil, nil
+	}
+	return &c, nil
 }
 
 // SubmitMaturity puts a version under review.

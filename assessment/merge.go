@@ -27,6 +27,13 @@ var itemFields = []string{"id", "organization_id", "created_at", "updated_at", "
 // followFields are set by the rules whenever a person sets others: where they differ, those do.
 var followFields = []string{"reason", "needs_review", "edited_fields"}
 
+// levelFields follow the level of a maturity score. Of a finding, people write the criteria.
+var levelFields = []string{"criteria", "next_criteria"}
+
+func follows(gate api.Gate, field string) bool {
+	return slices.Contains(followFields, field) || gate == api.GateMaturity && slices.Contains(levelFields, field)
+}
+
 // lists whose elements are known by one of their fields.
 var elementKeys = map[string]string{"milestones": "title", "statements": "text", "evidence": "sha256"}
 

@@ -56,6 +56,7 @@ func (s *Service) milestones(by api.Caller, was, approved, given []api.Milestone
 		if strings.TrimSpace(m.Title) == "" {
 			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
 		}
+		s.signDone(by, was, m)
 		m.Changes = slices.Clone(m.Changes)
 		for j := range m.Changes {
 			if err := s.sign(by, was, &m.Changes[j]); err != nil {
@@ -65,6 +66,43 @@ func (s *Service) milestones(by api.Caller, was, approved, given []api.Milestone
 	}
 	return out, nil
 }
+
+// signDone writes when and by whom a milestone was completed: as it is known, else now.
+func (s *Service) signDone(by api.Caller, was []api.Milestone, m *api.Milestone) {
+	m.CompletedAt, m.CompletedBy, m.CompletedWithItem = nil, "", false
+	if m.Status != "completed" {
+		return
+	}
+	for _, w := range was {
+		if sameMilestone(w, *m) && w.Status == m.Status {
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = w.CompletedAt, w.CompletedBy, w.CompletedWithItem
+			return
+		}
+	}
+	today := s.today()
+	m.CompletedAt, m.CompletedBy = &today, by.Actor.Name
+}
+
+// settleMilestones keeps an item's milestones in step with its status: completing the item
+// completes those that are open, today and by whom; those are open again when the item is.
+func settleMilestones(i *api.POAMItem, today api.Date, who string) (changed bool) {
+	out := slices.Clone(i.Milestones)
+	for n := range out {
+		switch m := &out[n]; {
+		case i.Status == "completed" && unfinished(*m):
+			m.Status, m.CompletedAt, m.CompletedBy, m.CompletedWithItem = "completed", &today, who, true
+		case i.Status != "completed" && m.CompletedWithItem:
+			m.Status, m.CompletedAt, m.CompletedBy, m.CompletedWithItem = "open", nil, "", false
+		default:
+			continue
+		}
+		changed = true
+	}
+	i.Milestones = out
+	return changed
+}
+
+func unfinished(m api.Milestone) bool { return m.Status == "open" || m.Status == "in_progress" }
 
 // sign names who makes a change that the item did not have.
 func (s *Service) sign(by api.Caller, was []api.Milestone, c *api.MilestoneChange) error {

@@ -67,6 +67,10 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 	d.items = analyst.Order(analyst.Merge(d.items), today)
 	old, err := before(ctx, s, by, a, poam)
 	carry(poam, &d, old, copyRemediation)
+	for n := range d.items {
+		i := &d.items[n]
+		settleMilestones(i, today, text(i.EditedBy))
+	}
 	return d, err
 }
 
@@ -115,8 +119,12 @@ func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput)
 
 // ListPOAMItems lists a version's items by priority.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
-	q, today := strings.ToLower(in.Q), s.today()
-	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{*in, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
+	asked, q, today := *in, strings.ToLower(in.Q), s.today()
+	if _, err := narrow(ctx, s, by, poam, in.POAMVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode}); err != nil {
+		return nil, err
+	}
+	in = &asked
+	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{asked, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
 		return about(i.Item, in.Domain, "") && (in.ControlCode == "" || analyst.Closes(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
 			(in.Priority == 0 || i.Priority == in.Priority) && (in.Overdue == "" || fmt.Sprint(overdue(i, today)) == in.Overdue) &&
 			owned(in.Owner, i.Owner) && mentions(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
@@ -154,9 +162,15 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			if err != nil {
 				return nil, err
 			}
+			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, unfinished) {
+				return nil, api.Invalid("milestones", "%s is completed, so its milestones are; set its status to in_progress to open one", i.POAMCode)
+			}
 			assign(&f, "milestones", &i.Milestones, &all)
 		}
 		assign(&f, "status", &i.Status, b.Status)
+		if b.Status != nil && settleMilestones(i, s.today(), by.Actor.Name) {
+			f.note("milestones", b.Milestones == nil)
+		}
 		f.note("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
 		f.note("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
 		f.note("comments", b.Comments.Apply(&i.Comments))

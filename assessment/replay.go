@@ -227,7 +227,7 @@ func (r replayed[V, I]) item(tx *store.Tx, by api.Caller, assessment, id string,
 		return nil, err
 	}
 	merged, conflicts := MergeFields(fields, changes, itemFields)
-	conflicts = slices.DeleteFunc(conflicts, func(c FieldConflict) bool { return slices.Contains(followFields, c.Field) })
+	conflicts = slices.DeleteFunc(conflicts, func(c FieldConflict) bool { return follows(r.gate, c.Field) })
 	for n := range conflicts {
 		conflicts[n].RecordID, conflicts[n].Label = r.kind.item(&target).ID, r.kind.item(&target).ControlCode
 	}

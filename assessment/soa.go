@@ -184,6 +184,7 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 			owners[d.ID] = d.Owner
 		}
 	}
+	analyst.SameOwners(owners)
 	items := make([]api.SoAItem, len(controls))
 	err := each(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
@@ -202,11 +203,15 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 	return items, err
 }
 
+// reviewing are the fields whose edit is a person's judgement of the line, which then needs no
+// review; an owner or a note is none.
+var reviewing = []string{"applicability", "implementation_status", "needs_review"}
+
 // keepEdits carries what people set in the version before over into a new draft.
 func keepEdits(d *draft[api.SoAItem], old []api.SoAItem) {
 	carry(soa, d, old, func(to, from *api.SoAItem, field string) {
-		if analyst.Assessed(from) || !analyst.Assessed(to) {
-			to.NeedsReview = from.NeedsReview // a person has looked at the line
+		if slices.Contains(reviewing, field) && (analyst.Assessed(from) || !analyst.Assessed(to)) {
+			to.NeedsReview = from.NeedsReview
 		}
 		switch field {
 		case "applicability":
@@ -301,9 +306,14 @@ func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (
 
 // ListSoAItems lists a version's items by control code.
 func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAItemsInput) (*api.List[api.SoAItem], error) {
-	q := strings.ToLower(in.Q)
-	return listItems(ctx, s, by, soa, in.SoAVersionID, *in, in.Paging, in.Sort, soaOrder, func(i *api.SoAItem) bool {
-		return about(i.Item, in.Domain, in.ControlCode) && (in.Applicability == "" || i.Applicability == in.Applicability) &&
+	asked, q := *in, strings.ToLower(in.Q)
+	answers, err := narrow(ctx, s, by, soa, in.SoAVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode, framework: &asked.Framework, requirement: &asked.Requirement})
+	if err != nil {
+		return nil, err
+	}
+	in = &asked
+	return listItems(ctx, s, by, soa, in.SoAVersionID, asked, in.Paging, in.Sort, soaOrder, func(i *api.SoAItem) bool {
+		return about(i.Item, in.Domain, in.ControlCode) && answers(i.RequirementCodes) && (in.Applicability == "" || i.Applicability == in.Applicability) &&
 			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) && (in.Status == "" || i.ImplementationStatus == in.Status) &&
 			(in.EvidenceCoverage == "" || i.EvidenceCoverage == in.EvidenceCoverage) &&
 			(in.Framework == "" || len(i.RequirementCodes[in.Framework]) > 0) && owned(in.Owner, i.Owner) &&
@@ -316,8 +326,9 @@ func about(i api.Item, domain, control string) bool {
 	return (domain == "" || strings.EqualFold(i.DomainCode, domain)) && (control == "" || strings.EqualFold(i.ControlCode, control))
 }
 
+// owned tells whether an item is of an owner, named whole or without what stands behind the name.
 func owned(want string, owner *string) bool {
-	return want == "" || (owner != nil && strings.EqualFold(*owner, want))
+	return want == "" || owner != nil && (strings.EqualFold(*owner, want) || strings.EqualFold(analyst.NameOf(*owner), want))
 }
 
 func mentions(q string, texts ...string) bool {
@@ -377,8 +388,8 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				}
 			}
 		}
-		if b.NeedsReview == nil && len(f) > 0 {
-			i.NeedsReview = false // a person has looked at it
+		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewing, name) }) {
+			i.NeedsReview = false
 		}
 		for _, r := range i.InclusionReasons {
 			if !slices.Contains([]string{"legal", "contractual", "risk", "best_practice", "framework"}, r) {

@@ -244,7 +244,11 @@ func (s *Snapshot) Domain(ref string) (api.Domain, error) {
 			return d, nil
 		}
 	}
-	return api.Domain{}, &NotFound{Kind: "domain", Ref: ref}
+	var codes []string
+	for _, d := range s.domainList() {
+		codes = append(codes, d.Code)
+	}
+	return api.Domain{}, &NotFound{Kind: "domain", Ref: ref, Suggestions: Nearest(ref, codes)}
 }
 
 // Mapping finds a mapping by id.

@@ -84,6 +84,9 @@ func likeness(a, b string) float64 {
 		return 0
 	}
 	edits := 1 - float64(spelling.Distance([]byte(a), []byte(b)))/float64(max(len(a), len(b)))
+	if wa, wb := strings.ReplaceAll(a, "-", ""), strings.ReplaceAll(b, "-", ""); len(wa) > 3 && strings.HasPrefix(wb, wa) {
+		return 0.9 + 0.09*float64(len(wa))/float64(len(wb)) // written in one word: iso27001
+	}
 	pa, pb := strings.Split(a, "-"), strings.Split(b, "-")
 	shared := 0
 	for _, p := range pa {

@@ -255,7 +255,11 @@ func missing(p *print.Page, elements []string) {
 func one[T any](ref, what string, all []T, of func(*T) *api.Item) (*T, error) {
 	at := slices.IndexFunc(all, func(t T) bool { i := of(&t); return i.ID == ref || equalCode(i.ControlCode, ref) })
 	if at < 0 {
-		return nil, advise(stopped("this version has no %s for %q", what, ref),
+		known := make([]string, len(all))
+		for n := range all {
+			known[n] = of(&all[n]).ControlCode
+		}
+		return nil, advise(stopped("this version has no %s for %q%s", what, ref, didYouMean(ref, known)),
 			"a line is named by the code of its control or by its id; a control that no chosen framework or baseline brings in has none")
 	}
 	return &all[at], nil

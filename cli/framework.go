@@ -65,6 +65,23 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 	}
 }
 
+// noName says where the names are listed that a list was narrowed to, should one be what is wrong.
+func (a *app) noName(err error) error {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, d := range e.Details {
+		switch d.Field {
+		case "domain":
+			return advise(err, "`%s` lists the domains", a.command("catalog domains"))
+		case "requirement":
+			return advise(err, "`%s` lists a framework's requirements", a.command("catalog requirements FRAMEWORK"))
+		}
+	}
+	return a.noFramework(err)
+}
+
 // noFramework says where the frameworks are listed, should one be what is wrong.
 func (a *app) noFramework(err error) error {
 	var e *api.Error

@@ -48,6 +48,9 @@ func (a *app) finding(ctx context.Context, ref string) (*api.Finding, error) {
 		filter.ControlCode = ref
 	}
 	l, err := a.findings(ctx, id, filter, limits{})
+	if err == nil && len(l.Data) == 0 {
+		l, err = a.findings(ctx, id, api.FindingFilter{}, limits{}) // all, for what may have been meant
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +150,7 @@ func (a *app) gapList() *cobra.Command {
 			filter.Severity, filter.Status = api.Severity(severity), api.Implementation(status)
 			all, err := a.findings(cmd.Context(), id, filter, l)
 			if err != nil {
-				return err
+				return a.noName(err)
 			}
 			defer a.more(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
@@ -165,7 +168,7 @@ func (a *app) gapList() *cobra.Command {
 	f.StringVar(&severity, "severity", "", "only of this severity")
 	f.StringVar(&status, "status", "", "only of this implementation status")
 	f.StringVar(&filter.Domain, "domain", "", "only of this domain, as BCD")
-	f.StringVar(&filter.Owner, "owner", "", "only of this owner")
+	f.StringVar(&filter.Owner, "owner", "", "only of this owner; the name is enough")
 	f.StringVar(&filter.Q, "query", "", "only with these words")
 	f.StringVar(&filter.Sort, "sort", "", "the order, as -severity,owner; an unknown name is told the known ones")
 	l.add(cmd, 0)

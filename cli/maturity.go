@@ -46,7 +46,12 @@ func (a *app) score(ctx context.Context, ref string) (*api.MaturityScore, error)
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.scores(ctx, api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, ControlCode: ref}, limits{})
+	in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, ControlCode: ref}
+	l, err := a.scores(ctx, in, limits{})
+	if err == nil && len(l.Data) == 0 {
+		in.ControlCode = "" // all, for what may have been meant
+		l, err = a.scores(ctx, in, limits{})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +153,7 @@ func (a *app) maturityList() *cobra.Command {
 			}
 			all, err := a.scores(cmd.Context(), in, l)
 			if err != nil {
-				return err
+				return a.noName(err)
 			}
 			defer a.more(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/scf-service/service/engine/api"
 )
 
 // memory is what the program keeps between runs, beside the data: comfort, never
@@ -17,6 +20,9 @@ import (
 type memory struct {
 	// Used is the id of the assessment used last, by place of the data.
 	Used map[string]string `json:"used"`
+	// Folders is the id of the assessment last run from a folder, by place of the data and the
+	// folder's full path.
+	Folders map[string]map[string]string `json:"folders,omitempty"`
 	// Written is the SHA-256 of files the program wrote, by their full path: those it may overwrite.
 	Written map[string]string `json:"written"`
 }
@@ -71,6 +77,54 @@ func (a *app) use(id string) {
 	if a.remembered().Used[a.place()] != id {
 		a.remember(func(m *memory) { m.Used[a.place()] = id })
 	}
+}
+
+// ran remembers which assessment was last run from a folder.
+func (a *app) ran(folder, id string) {
+	if folder == "" || a.remembered().Folders[a.place()][folder] == id {
+		return
+	}
+	a.remember(func(m *memory) {
+		if m.Folders == nil {
+			m.Folders = map[string]map[string]string{}
+		}
+		if m.Folders[a.place()] == nil {
+			m.Folders[a.place()] = map[string]string{}
+		}
+		m.Folders[a.place()][folder] = id
+	})
+}
+
+// lastOf is the open assessment that was last run from a folder; nil where there is none.
+func (a *app) lastOf(ctx context.Context, folder string) (*api.Assessment, error) {
+	id := a.remembered().Folders[a.place()][folder]
+	if folder == "" || id == "" {
+		return nil, nil
+	}
+	one, err := call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id})
+	switch {
+	case api.IsCode(err, api.CodeNotFound):
+		return nil, nil
+	case err != nil || one.State != api.StateClosed:
+		return one, err
+	}
+	return nil, nil
+}
+
+// folderOf is the full path of the folder that is run from, without links; empty where the
+// first of the paths is none.
+func folderOf(paths []string) string {
+	if len(paths) == 0 || folderLabel(paths[0]) == "" {
+		return ""
+	}
+	abs, err := filepath.Abs(paths[0])
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	return abs
 }
 
 // replaceFile writes a file whole or not at all. What there was keeps its mode; what is new

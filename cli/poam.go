@@ -151,6 +151,9 @@ func poamPage(p *print.Page, i *api.POAMItem) {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {
 			p.Item(0, "%s  %s (%s)", m.DueDate, m.Title, plain(m.Status))
+			if m.CompletedAt != nil {
+				p.Indent(4, "completed on %s by %s", *m.CompletedAt, m.CompletedBy)
+			}
 			for _, c := range m.Changes {
 				p.Indent(4, "moved to %s by %s: %s", c.DueDate, c.By, c.Reason)
 			}
@@ -175,7 +178,7 @@ func (a *app) poamList() *cobra.Command {
 	var l limits
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"items"}, Short: "List the items by priority", Args: takes(0, 0),
-		Long: "Lists the items of the newest version by priority.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
+		Long: "Lists the items of the newest version in the order in which to work on them: worse ones\nfirst, but what another waits for before it, though it be milder. --sort -severity,due_date\nlists by severity alone.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("status", in.Status, poamStatuses); err != nil {
 				return err
@@ -190,7 +193,7 @@ func (a *app) poamList() *cobra.Command {
 			in.POAMVersionID, in.Severity = id, api.Severity(severity)
 			all, err := a.poamItems(cmd.Context(), in, l)
 			if err != nil {
-				return err
+				return a.noName(err)
 			}
 			defer a.more(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
@@ -209,7 +212,7 @@ func (a *app) poamList() *cobra.Command {
 	f.StringVar(&severity, "severity", "", "only of this severity")
 	f.StringVar(&in.Domain, "domain", "", "only of this domain, as BCD")
 	f.StringVar(&in.ControlCode, "control", "", "only of this control")
-	f.StringVar(&in.Owner, "owner", "", "only of this owner")
+	f.StringVar(&in.Owner, "owner", "", "only of this owner; the name is enough")
 	f.StringVar(&in.Q, "query", "", "only with these words")
 	f.StringVar(&in.Sort, "sort", "", "the order, as due_date,-severity; an unknown name is told the known ones")
 	l.add(cmd, 0)
@@ -222,7 +225,7 @@ func (a *app) poamEdit() *cobra.Command {
 	var priority int
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
-		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them.",
+		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them. Completing an item\ncompletes its milestones, and opening it again opens those.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := anyChanged(cmd); err != nil {
@@ -249,7 +252,14 @@ func (a *app) poamEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(i, func(p *print.Page) { poamPage(p, i) })
+			return a.out.Print(i, func(p *print.Page) {
+				poamPage(p, i)
+				if b.Status != nil && i.Status == "completed" && orEmpty(i.Comments) == "" {
+					p.Blank()
+					p.Text("No comment says yet what shows it done. It is done when: %s", joinSome(i.AcceptanceCriteria, 3))
+					p.Command(a.command("poam edit " + i.POAMCode + " --comments 'Seen in …'"))
+				}
+			})
 		},
 	}
 	f := cmd.Flags()

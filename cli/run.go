@@ -39,16 +39,18 @@ func (a *app) assessRun() *cobra.Command {
 until a person has to decide; then it stops with exit code 4 and says what waits and
 how to decide. Run it again to go on.
 
-With a DIR and the name of an open assessment (by default the folder's name) it goes
-on with that one and takes in only what is new or changed there. Without a DIR it
-goes on with the assessment used last. Hidden files and links are left out.
+Where an open assessment is meant it goes on with that one, and takes in only what is
+new or changed in DIR: the one that --name or --assessment names; else the one that was
+last run from DIR; else the one that has the folder's name. Without a DIR it is the one
+used last. Hidden files and links are left out.
 
 --approve is your own decision given in advance, for all four gates or those named.
 It is recorded with your name.`,
 		Example: `  service assess run ./evidence -f iso-27001-2022 --name "Acme 2026"
   service soa approve
   service assess run
-  service assess run ./evidence -f soc2-tsc --approve --report full.html --report full.json`,
+  service assess run ./evidence
+  service assess run ./plant -f soc2-tsc --approve --report full.html --report full.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, g := range approve {
 				if g == "all" {
@@ -74,7 +76,7 @@ It is recorded with your name.`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&o.frameworks, "framework", "f", nil, "framework to assess against, by code; repeat for several (none: the whole SCF)")
-	f.StringVar(&o.name, "name", "", "name of the assessment (default: the folder's name)")
+	f.StringVar(&o.name, "name", "", "name of the assessment (default: of the one last run from DIR, else the folder's name)")
 	f.StringVar(&o.version, "version", "", "catalog version, as 2026.1.1 (default: the active one)")
 	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
@@ -107,6 +109,7 @@ func (a *app) run(ctx context.Context, paths []string, o runOptions) error {
 // drive adds the files, moves the assessment forward and tells what came of it.
 func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, files []source, left []skipped, o runOptions, started time.Time) error {
 	a.use(one.ID)
+	a.ran(folderOf(paths), one.ID)
 	goOn := func(words string) {
 		a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command(words))
 	}
@@ -181,6 +184,14 @@ func (a *app) something(ctx context.Context, assessment string, left []skipped) 
 func (a *app) begin(ctx context.Context, paths []string, files int, o runOptions) (*api.Assessment, error) {
 	name := o.name
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
+		last, err := a.lastOf(ctx, folderOf(paths))
+		if err != nil {
+			return nil, err
+		}
+		if last != nil {
+			a.say("This folder was last assessed as %q, which goes on; --name begins another.", last.Name)
+			return last, a.widen(ctx, last, o)
+		}
 		abs, err := filepath.Abs(paths[0])
 		if err != nil {
 			return nil, err

@@ -18,7 +18,27 @@ import (
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-func equalCode(a, b string) bool { return strings.EqualFold(a, b) }
+// equalCode tells whether two codes are the same, however they are spelled: poam-1 is POAM-001.
+func equalCode(a, b string) bool { return strings.EqualFold(a, b) || tidyCode(a) == tidyCode(b) }
+
+// tidyCode is a code without what people leave out: case, hyphens and zeros before a number.
+func tidyCode(code string) string {
+	var b strings.Builder
+	var last rune
+	for n, r := range strings.ToUpper(strings.TrimSpace(code)) {
+		if r == '-' || r == '_' || r == ' ' {
+			continue
+		}
+		before := last
+		last = r
+		if r == '0' && (before < '0' || before > '9') && n+1 < len(code) {
+			last = before // of the number that follows
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
 
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

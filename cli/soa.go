@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,7 +45,8 @@ func (a *app) soaItemsOf(ctx context.Context, in api.SoAItemsInput, l limits) (*
 	})
 }
 
-// soaItem finds one item of the newest version by control code or its id.
+// soaItem finds one item of the newest version by control code or its id. For a requirement
+// it names the controls that answer to it.
 func (a *app) soaItem(ctx context.Context, ref string) (*api.SoAItem, error) {
 	id, err := soaVersions.newestID(ctx, a)
 	if err != nil {
@@ -58,19 +60,50 @@ func (a *app) soaItem(ctx context.Context, ref string) (*api.SoAItem, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(l.Data) == 0 {
+		answer, err := a.soaItemsOf(ctx, api.SoAItemsInput{SoAInput: in.SoAInput, Requirement: ref}, limits{})
+		if err == nil && len(answer.Data) > 0 {
+			return nil, &answering{ref, answer}
+		}
+		in.ControlCode = "" // all, for what may have been meant
+		if l, err = a.soaItemsOf(ctx, in, limits{}); err != nil {
+			return nil, err
+		}
+	}
 	return one(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item })
+}
+
+// answering is the error of a requirement that was named where a control is meant.
+type answering struct {
+	requirement string
+	items       *api.List[api.SoAItem]
+}
+
+func (e *answering) Error() string {
+	codes := make([]string, len(e.items.Data))
+	for n, i := range e.items.Data {
+		codes[n] = i.ControlCode
+	}
+	return fmt.Sprintf("%q is a requirement, and a line is one control's: name one of those that answer to it, %s", e.requirement, strings.Join(codes, ", "))
 }
 
 func (a *app) soaShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence", Args: takes(0, 1),
-		Long:              "Shows the newest version with its totals; with a control's code, that control's item\nin full: the reasons, each statement's verdict, and the quoted passages.",
-		Example:           "  service soa show\n  service soa show IAC-06\n  service soa show IAC-06 -o json",
+		Long:              "Shows the newest version with its totals; with a control's code, that control's item\nin full: the reasons, each statement's verdict, and the quoted passages; with a\nrequirement's code, the items of the controls that answer to it.",
+		Example:           "  service soa show\n  service soa show IAC-06\n  service soa show A.8.5\n  service soa show IAC-06 -o json",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if len(args) == 1 {
 				i, err := a.soaItem(ctx, args[0])
+				var answer *answering
+				if errors.As(err, &answer) {
+					return a.out.Print(answer.items, func(p *print.Page) {
+						p.Title("%s is answered to by", answer.requirement)
+						soaTable(p, answer.items.Data)
+					})
+				}
 				if err != nil {
 					return err
 				}
@@ -138,6 +171,14 @@ func soaItemPage(p *print.Page, i *api.SoAItem) {
 	evidence(p, i.Evidence)
 }
 
+func soaTable(p *print.Page, items []api.SoAItem) {
+	var rows [][]string
+	for _, i := range items {
+		rows = append(rows, []string{i.ControlCode, i.ControlTitle, plain(i.Applicability), plain(i.ImplementationStatus), plain(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner)})
+	}
+	p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence", Spare: true}, {Title: "quotes", Right: true, Spare: true}, {Title: "owner", Spare: true}}, rows)
+}
+
 func (a *app) soaItems() *cobra.Command {
 	var in api.SoAItemsInput
 	var applicability, status string
@@ -146,7 +187,7 @@ func (a *app) soaItems() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version", Args: takes(0, 0),
 		Long:    "Lists one line per control. Filters are joined: an item has to meet all of them.",
-		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n  service soa items --needs-review",
+		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("applicability", applicability, applicabilities); err != nil {
 				return err
@@ -164,16 +205,12 @@ func (a *app) soaItems() *cobra.Command {
 			}
 			items, err := a.soaItemsOf(cmd.Context(), in, l)
 			if err != nil {
-				return err
+				return a.noName(err)
 			}
 			defer a.more(len(items.Data), items.Pagination)
 			return a.out.Print(items, func(p *print.Page) {
-				var rows [][]string
-				for _, i := range items.Data {
-					rows = append(rows, []string{i.ControlCode, i.ControlTitle, plain(i.Applicability), plain(i.ImplementationStatus), plain(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner)})
-				}
-				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence", Spare: true}, {Title: "quotes", Right: true, Spare: true}, {Title: "owner", Spare: true}}, rows)
-				a.none(p, len(rows), "No item is like that.")
+				soaTable(p, items.Data)
+				a.none(p, len(items.Data), "No item is like that.")
 			})
 		},
 	}
@@ -182,7 +219,8 @@ func (a *app) soaItems() *cobra.Command {
 	f.StringVar(&applicability, "applicability", "", "only of this applicability")
 	f.StringVar(&status, "status", "", "only of this implementation status")
 	f.StringVar(&in.Framework, "framework", "", "only with requirements of this framework")
-	f.StringVar(&in.Owner, "owner", "", "only of this owner")
+	f.StringVar(&in.Requirement, "requirement", "", "only what answers to this requirement, as A.8.5")
+	f.StringVar(&in.Owner, "owner", "", "only of this owner; the name is enough")
 	f.BoolVar(&review, "needs-review", false, "only what a person should look at")
 	f.StringVar(&in.Q, "query", "", "only with these words")
 	f.StringVar(&in.Sort, "sort", "", "the order, as owner,control_code; an unknown name is told the known ones")
@@ -196,9 +234,10 @@ func (a *app) soaEdit() *cobra.Command {
 	var reviewed bool
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
-		Long: `Changes the named fields of one control's item. A regeneration keeps what people
-set. Editing an approved version makes the next one; editing one under review voids
-the approval that was asked for.`,
+		Long: `Changes the named fields of one control's item. A regeneration keeps what people set. A
+status, an applicability or --reviewed says that a person has judged the line, and it
+needs no review any more; an owner or a note doesn't. Editing an approved version makes
+the next one; editing one under review voids the approval that was asked for.`,
 		Example:           "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -166,6 +166,9 @@ func milestoneLines(all []api.Milestone) string {
 	out := make([]string, len(all))
 	for i, m := range all {
 		out[i] = fmt.Sprintf("%s (%s): %s", m.DueDate, words(m.Status), m.Title)
+		if m.CompletedAt != nil {
+			out[i] += fmt.Sprintf("; completed on %s", *m.CompletedAt)
+		}
 		for _, c := range m.Changes {
 			out[i] += fmt.Sprintf("; moved to %s on %s: %s", c.DueDate, c.At, c.Reason)
 		}

@@ -120,6 +120,9 @@ func (w *oscalWriter) response(it *api.POAMItem) models.Response {
 		var p props
 		p.add("status", m.Status)
 		p.add("due-date", string(m.DueDate))
+		if m.CompletedAt != nil {
+			p.add("completed-date", string(*m.CompletedAt))
+		}
 		for _, c := range m.Changes {
 			p.add("change", strings.TrimSpace("moved to "+string(c.DueDate)+" on "+c.At+" by "+or(w.person(c.By), "someone")+": "+or(c.Reason, "no reason given")))
 		}

@@ -164,6 +164,9 @@ func (v *view) planDetail(it *api.POAMItem) []block {
 func (v *view) milestones(it *api.POAMItem) (out []string) {
 	for _, m := range it.Milestones {
 		line := fmt.Sprintf("%s: %s (%s)", m.DueDate, m.Title, words(m.Status))
+		if m.CompletedAt != nil {
+			line += fmt.Sprintf("; completed on %s by %s", *m.CompletedAt, or(v.person(m.CompletedBy), "someone"))
+		}
 		for _, c := range m.Changes {
 			line += fmt.Sprintf("; moved to %s on %s by %s: %s", c.DueDate, c.At, or(v.person(c.By), "someone"), or(c.Reason, "no reason given"))
 		}

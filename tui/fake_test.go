@@ -298,7 +298,7 @@ func (f *fake) change(it *api.SoAItem, x *api.UpdateSoAItemInput) {
 	note("rationale", b.Rationale != nil)
 	note("owner", b.Owner.Apply(&it.Owner))
 	note("note", b.Note.Apply(&it.Note))
-	it.NeedsReview = false
+	it.NeedsReview = it.NeedsReview && b.Applicability == nil && b.ImplementationStatus == nil
 	set(&it.NeedsReview, b.NeedsReview)
 	note("needs_review", b.NeedsReview != nil)
 	it.EditedFields = slices.DeleteFunc(it.EditedFields, func(n string) bool { return slices.Contains(b.Reset, n) })

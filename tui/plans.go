@@ -187,6 +187,9 @@ func poamBelow(p *draw.Page, r *row) {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {
 			p.Text(draw.Plain, string(m.DueDate)+"  "+print.Words(m.Status)+"  "+m.Title)
+			if m.CompletedAt != nil {
+				p.Indent(2, draw.Dim, "completed on "+string(*m.CompletedAt)+" by "+m.CompletedBy)
+			}
 			for _, c := range m.Changes {
 				p.Indent(2, draw.Dim, string(c.DueDate)+" by "+c.By+": "+c.Reason)
 			}

@@ -19,6 +19,10 @@ type Milestone struct {
 	DueDate Date              `json:"due_date" format:"date"`
 	Status  string            `json:"status" enum:"open,in_progress,completed,cancelled"`
 	Changes []MilestoneChange `json:"changes,omitempty" maxItems:"100"`
+	// The next three are the server's, whatever is given.
+	CompletedAt       *Date  `json:"completed_at,omitempty" format:"date" doc:"The day on which it was completed, written by the server."`
+	CompletedBy       string `json:"completed_by,omitempty" maxLength:"400" doc:"Who completed it, written by the server."`
+	CompletedWithItem bool   `json:"completed_with_item,omitempty" doc:"It was completed because its item was, and is open again when the item is; written by the server."`
 }
 
 // POAMItem is one remediation.

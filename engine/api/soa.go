@@ -54,6 +54,7 @@ type SoAItemsInput struct {
 	Status               Implementation   `query:"status" doc:"Another name of implementation_status."`
 	EvidenceCoverage     EvidenceCoverage `query:"evidence_coverage"`
 	Framework            string           `query:"framework" doc:"Only items with requirements of this framework."`
+	Requirement          string           `query:"requirement" doc:"Only items that answer to this requirement, as A.8.5; with the framework before it where two have it, as iso-27001-2022:A.8.5."`
 	Owner                string           `query:"owner"`
 	NeedsReview          string           `query:"needs_review" enum:"true,false"`
 	Q                    string           `query:"q" doc:"Part of the control, the rationale or the reason."`
