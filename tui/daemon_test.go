@@ -169,9 +169,9 @@ func overEachWay(t *testing.T, h *home) {
 				t.Errorf("%d are owned, %d wait", n, s.app.saver.waiting())
 			}
 			s.press("*", "y")
-			s.sees("38 items changed; u undoes it")
+			s.sees("39 items changed; u undoes it")
 			s.press("u")
-			s.sees("38 items as before")
+			s.sees("39 items as before")
 			s.press("h")
 			s.sees("What happened, newest first")
 			s.press("h", "S", "y")
