@@ -212,7 +212,11 @@ func (k kind[V, I]) seal(tx *store.Tx, org string, v *V) error {
 
 // draft is what a new version is made of.
 type draft[I any] struct {
-	items  []I
+	items []I
+	// over brings into the items what people did in the version before; nil: nothing. Until
+	// then they are what the rules say.
+	over   func(*draft[I], *former[I])
+	old    *former[I] // what it was brought in from
 	method string
 	inputs map[string]string
 	kept   []string

@@ -16,29 +16,19 @@ import (
 const defaultTarget = 3
 
 // draftMaturity rates every applicable control of the SoA.
-func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
+func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
 	v, items, err := basisOf(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}
-	return s.maturityFrom(ctx, by, a, &v, items)
+	return s.maturityFrom(ctx, a, &v, items)
 }
 
 // maturityFrom rates the items of one SoA version.
-func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
+func (s *Service) maturityFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
-	}
-	old, err := before(ctx, s, by, a, maturity)
-	if err != nil {
-		return d, err
-	}
-	previous := map[string]int{} // assessed levels by control
-	for _, sc := range old {
-		if sc.Assessed {
-			previous[sc.ControlCode] = sc.Level
-		}
 	}
 	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(v)}
 	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
@@ -51,27 +41,37 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 		}
 		score = analyst.Maturity(c, *i, defaultTarget)
 		score.Item = sameControl(i.Item)
-		if level, ok := previous[i.ControlCode]; ok {
-			score.PreviousLevel = &level
-		}
 		return score, true, nil
 	})
-	if err != nil {
-		return d, err
-	}
-	carry(maturity, &d, old, func(to, from *api.MaturityScore, field string) {
-		switch field {
-		case "level":
-			to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
-		case "target_level":
-			to.TargetLevel = from.TargetLevel
-		case "rationale":
-			to.Rationale = from.Rationale
-		case "note":
-			to.Note = from.Note
+	d.over = overScores
+	return d, err
+}
+
+// overScores tells each control's assessed level before, and carries what people set.
+func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore]) {
+	previous := map[string]*int{}
+	for n := range old.items {
+		if sc := &old.items[n]; sc.Assessed {
+			previous[sc.ControlCode] = &sc.Level
 		}
-	})
-	return d, nil
+	}
+	for n := range d.items {
+		d.items[n].PreviousLevel = previous[d.items[n].ControlCode]
+	}
+	carry(maturity, d, old.items, copyScore)
+}
+
+func copyScore(to, from *api.MaturityScore, field string) {
+	switch field {
+	case "level":
+		to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
+	case "target_level":
+		to.TargetLevel = from.TargetLevel
+	case "rationale":
+		to.Rationale = from.Rationale
+	case "note":
+		to.Note = from.Note
+	}
 }
 
 // DraftMaturity drafts the next version.

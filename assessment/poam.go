@@ -27,16 +27,16 @@ func fromGap(v *api.GapVersion) map[string]string {
 }
 
 // draftPOAM plans a remediation for every finding that is more than informational.
-func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
+func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
 	v, found, err := basisOf(ctx, s, a, gap)
 	if err != nil {
 		return d, err
 	}
-	return s.poamFrom(ctx, by, a, &v, found)
+	return s.poamFrom(ctx, a, &v, found)
 }
 
 // poamFrom plans for the findings of one gap analysis.
-func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.GapVersion, found []api.Finding) (d draft[api.POAMItem], err error) {
+func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVersion, found []api.Finding) (d draft[api.POAMItem], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -61,12 +61,10 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 		item.Item, item.FindingID = sameControl(f.Item), f.ID
 		return item, true, nil
 	})
-	if err != nil {
-		return d, err
+	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {
+		d.items = analyst.Order(analyst.Merge(d.items), today)
+		carry(poam, d, old.items, copyRemediation)
 	}
-	d.items = analyst.Order(analyst.Merge(d.items), today)
-	old, err := before(ctx, s, by, a, poam)
-	carry(poam, &d, old, copyRemediation)
 	return d, err
 }
 

@@ -111,10 +111,8 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits)
 		return err
 	})
-	if err != nil {
-		return d, err
-	}
-	return d, s.keepEdits(ctx, by, a, &d)
+	d.over = func(d *draft[api.SoAItem], old *former[api.SoAItem]) { carry(soa, d, old.items, copySoA) }
+	return d, err
 }
 
 // soaInputs names what an SoA would be drafted from now.
@@ -188,80 +186,22 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 	return items, err
 }
 
-// keepEdits carries what people set in the newest version over into a new draft.
-func (s *Service) keepEdits(ctx context.Context, by api.Caller, a *api.Assessment, d *draft[api.SoAItem]) error {
-	old, err := before(ctx, s, by, a, soa)
-	carry(soa, d, old, func(to, from *api.SoAItem, field string) {
-		to.NeedsReview = from.NeedsReview // a person has looked at the line
-		switch field {
-		case "applicability":
-			to.Applicability = from.Applicability
-		case "inclusion_reasons":
-			to.InclusionReasons = from.InclusionReasons
-		case "rationale":
-			to.Rationale = from.Rationale
-		case "implementation_status":
-			to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
-		case "owner":
-			to.Owner = from.Owner
-		case "note":
-			to.Note = from.Note
-		}
-	})
-	return err
-}
-
-// before are the items of the newest version; none where there is none.
-func before[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I]) (old []I, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
-		if err != nil || !ok {
-			return err
-		}
-		old, err = k.recall(tx, s, a, k.version(&v).ID)
-		return err
-	})
-	return old, err
-}
-
-// carry copies the edited fields of the items before to the items of the same control
-// in a draft, and lists the controls it did so for.
-func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from *I, field string)) {
-	before, now := map[string][]*I{}, map[string]int{}
-	for n := range d.items {
-		now[k.item(&d.items[n]).ControlCode]++
+func copySoA(to, from *api.SoAItem, field string) {
+	to.NeedsReview = from.NeedsReview // a person has looked at the line
+	switch field {
+	case "applicability":
+		to.Applicability = from.Applicability
+	case "inclusion_reasons":
+		to.InclusionReasons = from.InclusionReasons
+	case "rationale":
+		to.Rationale = from.Rationale
+	case "implementation_status":
+		to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
+	case "owner":
+		to.Owner = from.Owner
+	case "note":
+		to.Note = from.Note
 	}
-	for n := range old {
-		code := k.item(&old[n]).ControlCode
-		before[code] = append(before[code], &old[n])
-	}
-	for n := range d.items {
-		to := k.item(&d.items[n])
-		from := k.pick(before[to.ControlCode], &d.items[n], now[to.ControlCode])
-		if from == nil || len(k.item(from).EditedFields) == 0 {
-			continue
-		}
-		for _, f := range k.item(from).EditedFields {
-			copyField(&d.items[n], from, f)
-		}
-		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
-		if !slices.Contains(d.kept, to.ControlCode) {
-			d.kept = append(d.kept, to.ControlCode)
-		}
-	}
-}
-
-// pick is the one of a control's items before that is the same as an item now: where
-// the control has one of each, that one; else the one that says the same, if any.
-func (k kind[V, I]) pick(before []*I, item *I, now int) *I {
-	if len(before) == 1 && now == 1 {
-		return before[0]
-	}
-	at := slices.IndexFunc(before, func(b *I) bool { return k.same != nil && k.same(b, item) })
-	if at < 0 {
-		return nil
-	}
-	return before[at]
 }
 
 // DraftSoA drafts the next version.
