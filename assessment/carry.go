@@ -54,42 +54,71 @@ func (d draft[I]) with(old *former[I]) draft[I] {
 	return d
 }
 
-// carry copies the edited fields of the items before to the items of the same control
-// in a draft, and lists the controls it did so for.
+// keeps notes that edits of a control's line were kept.
+func (d *draft[I]) keeps(code string) {
+	if !slices.Contains(d.kept, code) {
+		d.kept = append(d.kept, code)
+	}
+}
+
+// carry copies the edited fields of the items before to the same items of a draft, and lists
+// the controls it did so for.
 func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from *I, field string)) {
-	before, now := map[string][]*I{}, map[string]int{}
-	for n := range d.items {
-		now[k.item(&d.items[n]).ControlCode]++
-	}
-	for n := range old {
-		code := k.item(&old[n]).ControlCode
-		before[code] = append(before[code], &old[n])
-	}
-	for n := range d.items {
-		to := k.item(&d.items[n])
-		from := k.pick(before[to.ControlCode], &d.items[n], now[to.ControlCode])
+	for n, from := range k.pair(d.items, old) {
 		if from == nil || len(k.item(from).EditedFields) == 0 {
 			continue
 		}
 		for _, f := range k.item(from).EditedFields {
 			copyField(&d.items[n], from, f)
 		}
+		to := k.item(&d.items[n])
 		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
-		if !slices.Contains(d.kept, to.ControlCode) {
-			d.kept = append(d.kept, to.ControlCode)
-		}
+		d.keeps(to.ControlCode)
 	}
 }
 
-// pick is the one of a control's items before that is the same as an item now: where
-// the control has one of each, that one; else the one that says the same, if any.
-func (k kind[V, I]) pick(before []*I, item *I, now int) *I {
-	if len(before) == 1 && now == 1 {
-		return before[0]
+// row tells an item apart from the others of its version.
+type row struct{ control, by string }
+
+// pair finds for each item now the one before that is the same line; nil where none is. An
+// item before is nobody's twice: first go those added by hand, then those from before origins
+// were noted, that say what no other says, then the one that the rules make for a control.
+func (k kind[V, I]) pair(now, before []I) []*I {
+	origin := func(i *I) string {
+		if k.origin == nil {
+			return ""
+		}
+		return k.origin(i)
 	}
-	at := slices.IndexFunc(before, func(b *I) bool { return k.same != nil && k.same(b, item) })
-	if at < 0 {
-		return nil
+	out, taken := make([]*I, len(now)), make([]bool, len(before))
+	for _, by := range []func(i *I, old bool) (string, bool){
+		func(i *I, _ bool) (string, bool) { o := origin(i); return o, o != "" },
+		func(i *I, old bool) (string, bool) {
+			if k.says == nil || old && origin(i) != "" {
+				return "", false
+			}
+			return k.says(i), true
+		},
+		func(i *I, _ bool) (string, bool) { return "", origin(i) == "" },
+	} {
+		was, is := map[row][]int{}, map[row][]int{}
+		for n := range before {
+			if b, ok := by(&before[n], true); ok && !taken[n] {
+				r := row{k.item(&before[n]).ControlCode, b}
+				was[r] = append(was[r], n)
+			}
+		}
+		for n := range now {
+			if b, ok := by(&now[n], false); ok && out[n] == nil {
+				r := row{k.item(&now[n]).ControlCode, b}
+				is[r] = append(is[r], n)
+			}
+		}
+		for r, at := range is {
+			if old := was[r]; len(at) == 1 && len(old) == 1 {
+				out[at[0]], taken[old[0]] = &before[old[0]], true
+			}
+		}
 	}
-	return before[at]
+	return out
 }

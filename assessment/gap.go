@@ -112,8 +112,9 @@ const manual = "manual"
 func keepManual(d *draft[api.Finding], old []api.Finding) {
 	for _, f := range old {
 		if f.Source == manual {
+			f.OriginID = f.Origin()
 			d.items = append(d.items, f)
-			d.kept = append(d.kept, f.ControlCode)
+			d.keeps(f.ControlCode)
 		}
 	}
 }
@@ -307,6 +308,7 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		}
 		author(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
+		f.OriginID = f.ID
 		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.seal(tx, org, &v)); err != nil {
 			return err
 		}

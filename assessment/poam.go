@@ -58,7 +58,7 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 			c = api.Control{Code: f.ControlCode, Title: f.ControlTitle, Description: f.Condition}
 		}
 		item = analyst.Remediation(c, *f, analyst.Options{Today: today})
-		item.Item, item.FindingID = sameControl(f.Item), f.ID
+		item.Item, item.FindingID, item.FindingOrigin = sameControl(f.Item), f.ID, f.Origin()
 		return item, true, nil
 	})
 	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {

@@ -46,6 +46,15 @@ type Finding struct {
 	DueDate         *Date          `json:"due_date"`
 	Note            *string        `json:"note"`
 	Source          string         `json:"source" enum:"analysis,manual"`
+	OriginID        string         `json:"origin_id,omitempty" doc:"Of a gap added by hand: its id in the version that it was added to."`
+}
+
+// Origin tells a gap apart from others on its control, in every version: empty is that of the analysis.
+func (f *Finding) Origin() string {
+	if f.Source != "manual" {
+		return ""
+	}
+	return cmp.Or(f.OriginID, f.ID)
 }
 
 // GapInput names a version.
