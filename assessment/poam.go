@@ -62,10 +62,29 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		return item, true, nil
 	})
 	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {
-		d.items = analyst.Order(analyst.Merge(d.items), today)
+		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items)), today)
 		carry(poam, d, old.items, copyRemediation)
 	}
 	return d, err
+}
+
+// stayApart tells which items may become part of others: none that people edited, and of an
+// edited one nothing but what was part of it then.
+func stayApart(items, old []api.POAMItem) func(into, it *api.POAMItem) bool {
+	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by the finding's id; by a further control
+	for n, from := range poam.pair(items, old) {
+		if from == nil || len(from.EditedFields) == 0 {
+			continue
+		}
+		edited[items[n].FindingID] = from
+		for _, code := range from.AlsoCloses {
+			home[code] = from
+		}
+	}
+	return func(into, it *api.POAMItem) bool {
+		to := edited[into.FindingID]
+		return edited[it.FindingID] == nil && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
+	}
 }
 
 func copyRemediation(to, from *api.POAMItem, field string) {

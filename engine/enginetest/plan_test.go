@@ -144,3 +144,38 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 		t.Errorf("of the analysis: %s, by hand: %s, kept: %v", i.Status, by.Status, v.Kept)
 	}
 }
+
+// An item that people decided of stays one of its own, where the next draft would make it part of another.
+func TestDecidedItemsDoNotMerge(t *testing.T) {
+	b, a := planned(t, "iso-27001-2022")
+	into := b.planItem(t, a, func() func(*api.POAMItem) bool {
+		var first string
+		return func(i *api.POAMItem) bool {
+			if first == "" && len(i.AlsoCloses) > 1 {
+				first = i.POAMCode
+			}
+			return i.POAMCode == first
+		}
+	}())
+	child := into.AlsoCloses[0]
+	own := func(name api.Opt[string]) {
+		b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == child }, func(in *api.UpdateFindingInput) { in.Body.Owner = name })
+		b.planAgain(t, a)
+	}
+	of := func(code string) func(*api.POAMItem) bool {
+		return func(i *api.POAMItem) bool { return i.ControlCode == code }
+	}
+	own(api.Some("Bob"))
+	b.plan(t, b.planItem(t, a, of(child)), status("risk_accepted"))
+	own(api.Opt[string]{Set: true})
+	if i := b.planItem(t, a, of(child)); i.Status != "risk_accepted" || i.RiskAcceptedUntil == nil {
+		t.Errorf("%s is %s", child, i.Status)
+	}
+	// Nor does the other way about: what is decided of an item is for what it was about then.
+	b.plan(t, b.planItem(t, a, of(into.ControlCode)), status("risk_accepted"))
+	was := b.planItem(t, a, of(into.ControlCode)).AlsoCloses
+	b.planAgain(t, a)
+	if now := b.planItem(t, a, of(into.ControlCode)); !slices.Equal(now.AlsoCloses, was) || now.Status != "risk_accepted" {
+		t.Errorf("%s is %s, and of %v, it was of %v", into.ControlCode, now.Status, now.AlsoCloses, was)
+	}
+}
