@@ -11,25 +11,35 @@ import (
 // (IAC-10 and IAC-10.8), where the same kind of action is due for the same role; and, in
 // whatever domains, controls for which the catalog asks for the very same evidence, where
 // that is all that is missing. The item keeps the first control's code, is as urgent as the
-// most urgent of them, and asks for what each asks for. What people began or decided is left alone.
-func Merge(items []api.POAMItem) []api.POAMItem { return sameEvidence(family(items)) }
+// most urgent of them, and asks for what each asks for. Joins tells whether an item may become
+// part of another: what people began or decided is left alone; nil: each may.
+func Merge(items []api.POAMItem, joins func(into, it *api.POAMItem) bool) []api.POAMItem {
+	if joins == nil {
+		joins = func(_, _ *api.POAMItem) bool { return true }
+	}
+	return sameEvidence(family(items, joins), joins)
+}
 
 // mostClosed bounds what one item closes, so that it can be looked over.
 const mostClosed = 8
 
 // sameEvidence merges requests for the same evidence.
-func sameEvidence(items []api.POAMItem) []api.POAMItem {
-	at := make(map[string]int)
+func sameEvidence(items []api.POAMItem, joins func(into, it *api.POAMItem) bool) []api.POAMItem {
+	full := func(i api.POAMItem, more int) bool { return len(i.AlsoCloses)+more+2 > mostClosed }
+	at := make(map[string][]int)
 	out := make([]api.POAMItem, 0, len(items))
 	for _, it := range items {
 		key := requested(it)
-		i, seen := at[key]
-		if key != "" && seen && out[i].ControlCode != it.ControlCode && len(out[i].AlsoCloses)+len(it.AlsoCloses)+2 <= mostClosed {
+		to := slices.IndexFunc(at[key], func(i int) bool {
+			return out[i].ControlCode != it.ControlCode && !full(out[i], len(it.AlsoCloses)) && joins(&out[i], &it)
+		})
+		if to >= 0 {
+			i := at[key][to]
 			out[i] = merged(out[i], it)
 			continue
 		}
 		if key != "" {
-			at[key] = len(out)
+			at[key] = append(at[key], len(out))
 		}
 		out = append(out, it)
 	}
@@ -48,22 +58,28 @@ func requested(it api.POAMItem) string {
 }
 
 // family merges a control and what refines it.
-func family(items []api.POAMItem) []api.POAMItem {
+func family(items []api.POAMItem, joins func(into, it *api.POAMItem) bool) []api.POAMItem {
 	items = sorted(items, func(it *api.POAMItem) codeKey { return codeKeyOf(it.ControlCode) }, codeKey.compare)
 	type key struct{ family, action, role string }
-	at := make(map[key]int)
+	at := make(map[key][]int)
 	out := make([]api.POAMItem, 0, len(items))
 	for _, it := range items {
 		family, _, refines := strings.Cut(it.ControlCode, ".")
 		k := key{family, it.ActionType, it.OwnerRole}
-		i, seen := at[k]
-		if !seen || !refines || it.Status != "open" || ownerName(it.Owner) != ownerName(out[i].Owner) || out[i].ControlCode == it.ControlCode {
-			if it.Status == "open" && !seen {
-				at[k] = len(out)
+		to := -1
+		if refines && it.Status == "open" {
+			to = slices.IndexFunc(at[k], func(i int) bool {
+				return ownerName(it.Owner) == ownerName(out[i].Owner) && out[i].ControlCode != it.ControlCode && joins(&out[i], &it)
+			})
+		}
+		if to < 0 {
+			if it.Status == "open" {
+				at[k] = append(at[k], len(out))
 			}
 			out = append(out, it)
 			continue
 		}
+		i := at[k][to]
 		out[i] = merged(out[i], it)
 	}
 	return out

@@ -16,7 +16,7 @@ func TestMerge(t *testing.T) {
 	got := Merge([]api.POAMItem{
 		item("IAC-10.8", "document", api.SeverityHigh, "2027-01-19"), item("IAC-10", "document", api.SeverityLow, "2027-05-19"), item("IAC-10.1", "implement", api.SeverityLow, "2027-05-19"),
 		item("IAC-11", "document", api.SeverityLow, "2027-05-19"), started,
-	})
+	}, nil)
 	var codes []string
 	for _, it := range got {
 		codes = append(codes, it.ControlCode)
@@ -47,7 +47,7 @@ func TestMergeAcrossDomains(t *testing.T) {
 	taken.Owner = &owner
 	urgent := item("PRI-07", "Contracts", "Register of suppliers")
 	urgent.Severity, urgent.DueDate = api.SeverityHigh, "2027-01-19"
-	got := Merge([]api.POAMItem{item("AST-01", anyEvidence...), item("CLD-01", anyEvidence...), urgent, item("TPM-01", "Register of suppliers", "Contracts"), taken, item("TPM-08", "Contracts")})
+	got := Merge([]api.POAMItem{item("AST-01", anyEvidence...), item("CLD-01", anyEvidence...), urgent, item("TPM-01", "Register of suppliers", "Contracts"), taken, item("TPM-08", "Contracts")}, nil)
 	var codes []string
 	for _, it := range got {
 		codes = append(codes, it.ControlCode)

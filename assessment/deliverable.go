@@ -26,8 +26,10 @@ type kind[V, I any] struct {
 	item     func(*I) *api.Item
 	// bare takes out of an item's own fields the ids that say nothing of its content.
 	bare func(*I)
-	// same tells apart the items that one control can have several of; nil: one each.
-	same func(before, now *I) bool
+	// origin tells apart the items that one control can have several of, in every version; nil: one each.
+	origin func(*I) string
+	// says is for items from before origins were noted: what is the same says the same.
+	says func(*I) string
 	// drafted is the lifecycle state in which the deliverable is a draft.
 	drafted api.State
 	// valid refuses an item that no hand may leave behind.
@@ -43,21 +45,20 @@ var (
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
-		}, nil, api.StateSoADrafted, validSoA}
+		}, nil, nil, api.StateSoADrafted, validSoA}
 	gap = kind[api.GapVersion, api.Finding]{api.GateGapAnalysis, store.GapVersions, store.Findings,
 		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.Finding) *api.Item { return &i.Item },
-		func(i *api.Finding) { i.Evidence = bareEvidence(i.Evidence) },
-		func(before, now *api.Finding) bool { return before.Source == now.Source && now.Source != manual }, api.StateGapAnalysisDrafted, validFinding}
+		func(i *api.Finding) { i.Evidence, i.OriginID = bareEvidence(i.Evidence), "" }, (*api.Finding).Origin, nil, api.StateGapAnalysisDrafted, validFinding}
 	maturity = kind[api.MaturityVersion, api.MaturityScore]{api.GateMaturity, store.MaturityVersions, store.MaturityScores,
 		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.MaturityScore) *api.Item { return &i.Item },
-		func(i *api.MaturityScore) { i.Evidence = bareEvidence(i.Evidence) }, nil, api.StateMaturityAssessed, validScore}
+		func(i *api.MaturityScore) { i.Evidence = bareEvidence(i.Evidence) }, nil, nil, api.StateMaturityAssessed, validScore}
 	poam = kind[api.POAMVersion, api.POAMItem]{api.GatePOAM, store.POAMVersions, store.POAMItems,
 		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.POAMItem) *api.Item { return &i.Item },
-		func(i *api.POAMItem) { i.FindingID = "" },
-		func(before, now *api.POAMItem) bool { return before.Weakness == now.Weakness }, api.StatePOAMDrafted, validPOAM}
+		func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
+		func(i *api.POAMItem) string { return i.FindingOrigin }, func(i *api.POAMItem) string { return i.Weakness }, api.StatePOAMDrafted, validPOAM}
 )
 
 // newest is the version with the highest number; false where there is none.
@@ -212,7 +213,11 @@ func (k kind[V, I]) seal(tx *store.Tx, org string, v *V) error {
 
 // draft is what a new version is made of.
 type draft[I any] struct {
-	items  []I
+	items []I
+	// over brings into the items what people did in the version before; nil: nothing. Until
+	// then they are what the rules say.
+	over   func(*draft[I], *former[I])
+	old    *former[I] // what it was brought in from
 	method string
 	inputs map[string]string
 	kept   []string

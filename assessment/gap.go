@@ -30,16 +30,16 @@ func fromSoA(v *api.SoAVersion) map[string]string {
 
 // draftGap turns every applicable item of the SoA that falls short into a finding.
 // Gaps that people added by hand are kept.
-func (s *Service) draftGap(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
+func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
 	v, items, err := basisOf(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}
-	return s.gapFrom(ctx, by, a, &v, items)
+	return s.gapFrom(ctx, a, &v, items)
 }
 
 // gapFrom drafts from the items of one SoA version.
-func (s *Service) gapFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.Finding], err error) {
+func (s *Service) gapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.Finding], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -63,16 +63,14 @@ func (s *Service) gapFrom(ctx context.Context, by api.Caller, a *api.Assessment,
 		f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
 		return f, falls, nil
 	})
-	if err != nil {
-		return d, err
-	}
-	old, err := before(ctx, s, by, a, gap)
-	if err != nil {
-		return d, err
-	}
-	keepManual(&d, old)
-	carry(gap, &d, old, copyFinding)
-	return d, nil
+	d.over = overFindings
+	return d, err
+}
+
+// overFindings brings what people found and edited into the findings of the rules.
+func overFindings(d *draft[api.Finding], old *former[api.Finding]) {
+	keepManual(d, old.items)
+	carry(gap, d, old.items, copyFinding)
 }
 
 // sameControl is the item of another deliverable on the same control.
@@ -114,8 +112,9 @@ const manual = "manual"
 func keepManual(d *draft[api.Finding], old []api.Finding) {
 	for _, f := range old {
 		if f.Source == manual {
+			f.OriginID = f.Origin()
 			d.items = append(d.items, f)
-			d.kept = append(d.kept, f.ControlCode)
+			d.keeps(f.ControlCode)
 		}
 	}
 }
@@ -312,6 +311,7 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		}
 		author(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
+		f.OriginID = f.ID
 		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.seal(tx, org, &v)); err != nil {
 			return err
 		}

@@ -437,6 +437,12 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 	if err != nil {
 		return nil, err
 	}
+	old, err := before(ctx, s, &a, k)
+	if err != nil {
+		return nil, err
+	}
+	rules := d
+	d = rules.with(&old)
 	in := &s.memories.get(a.ID).keeps
 	if d.ready, err = k.ready(ctx, d.items, k.kept(in, "")); err != nil {
 		return nil, err
@@ -459,6 +465,13 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 		if after != nil && there && k.version(&last).ID != *after {
 			v = last
 			return nil
+		}
+		if !k.still(&old, &last) {
+			// Somebody edited while the draft was made: their words are in what is there now.
+			if old, err = k.former(tx, s, &a); err != nil {
+				return err
+			}
+			d = rules.with(&old)
 		}
 		if k.version(&last).Status != api.VersionApproved {
 			gone = k.version(&last).ID // nothing builds on it any more

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/analyst"
+	"github.com/scf-service/service/catalog"
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
 )
@@ -16,29 +17,19 @@ import (
 const defaultTarget = 3
 
 // draftMaturity rates every applicable control of the SoA.
-func (s *Service) draftMaturity(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
+func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
 	v, items, err := basisOf(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}
-	return s.maturityFrom(ctx, by, a, &v, items)
+	return s.maturityFrom(ctx, a, &v, items)
 }
 
 // maturityFrom rates the items of one SoA version.
-func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
+func (s *Service) maturityFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
-	}
-	old, err := before(ctx, s, by, a, maturity)
-	if err != nil {
-		return d, err
-	}
-	previous := map[string]int{} // assessed levels by control
-	for _, sc := range old {
-		if sc.Assessed {
-			previous[sc.ControlCode] = sc.Level
-		}
 	}
 	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(v)}
 	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
@@ -51,30 +42,42 @@ func (s *Service) maturityFrom(ctx context.Context, by api.Caller, a *api.Assess
 		}
 		score = analyst.Maturity(c, *i, defaultTarget)
 		score.Item = sameControl(i.Item)
-		if level, ok := previous[i.ControlCode]; ok {
-			score.PreviousLevel = &level
-		}
 		return score, true, nil
 	})
-	if err != nil {
-		return d, err
+	d.over = func(d *draft[api.MaturityScore], old *former[api.MaturityScore]) { overScores(d, old, snap) }
+	return d, err
+}
+
+// overScores tells each control's assessed level before, and carries what people set.
+func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], snap *catalog.Snapshot) {
+	previous := map[string]*int{}
+	for n := range old.items {
+		if sc := &old.items[n]; sc.Assessed {
+			previous[sc.ControlCode] = &sc.Level
+		}
 	}
-	carry(maturity, &d, old, func(to, from *api.MaturityScore, field string) {
-		switch field {
-		case "level":
-			to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
-			if c, err := snap.Control(to.ControlCode); err == nil {
-				analyst.SetCriteria(to, c)
-			}
-		case "target_level":
-			to.TargetLevel = from.TargetLevel
-		case "rationale":
-			to.Rationale = from.Rationale
-		case "note":
-			to.Note = from.Note
+	for n := range d.items {
+		d.items[n].PreviousLevel = previous[d.items[n].ControlCode]
+	}
+	carry(maturity, d, old.items, func(to, from *api.MaturityScore, field string) {
+		copyScore(to, from, field)
+		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
+			analyst.SetCriteria(to, c)
 		}
 	})
-	return d, nil
+}
+
+func copyScore(to, from *api.MaturityScore, field string) {
+	switch field {
+	case "level":
+		to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
+	case "target_level":
+		to.TargetLevel = from.TargetLevel
+	case "rationale":
+		to.Rationale = from.Rationale
+	case "note":
+		to.Note = from.Note
+	}
 }
 
 // DraftMaturity drafts the next version.

@@ -54,29 +54,36 @@ func (s *Service) carryOut(ctx context.Context, by api.Caller, m *migration) err
 		if err != nil {
 			return err
 		}
-		for n := range made.items {
-			made.items[n].NeedsReview = made.items[n].NeedsReview || m.review[made.items[n].ControlCode]
+		if d.soa, err = overBefore(ctx, s, &m.now, soa, made); err != nil {
+			return err
 		}
-		d.soa, items = &made, made.items
+		items = d.soa.items
+		for n := range items {
+			items[n].NeedsReview = items[n].NeedsReview || m.review[items[n].ControlCode]
+		}
 	}
 	if have.gap {
-		if d.gap, err = s.migratedGap(ctx, by, m, have.soa, items); err != nil {
+		if d.gap, err = s.migratedGap(ctx, m, have.soa, items); err != nil {
 			return err
 		}
 	}
 	if have.maturity {
-		made, err := s.maturityFrom(ctx, by, &m.now, &api.SoAVersion{}, items)
+		made, err := s.maturityFrom(ctx, &m.now, &api.SoAVersion{}, items)
 		if err != nil {
 			return err
 		}
-		d.maturity = &made
+		if d.maturity, err = overBefore(ctx, s, &m.now, maturity, made); err != nil {
+			return err
+		}
 	}
 	if have.poam {
-		made, err := s.poamFrom(ctx, by, &m.now, &api.GapVersion{}, d.findings())
+		made, err := s.poamFrom(ctx, &m.now, &api.GapVersion{}, d.findings())
 		if err != nil {
 			return err
 		}
-		d.poam = &made
+		if d.poam, err = overBefore(ctx, s, &m.now, poam, made); err != nil {
+			return err
+		}
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		return s.writeMigration(tx, by, m, &d, func() error { return s.evidence.KeepReembedding(tx, by, evidence) })
@@ -90,16 +97,15 @@ func (s *Service) carryOut(ctx context.Context, by api.Caller, m *migration) err
 
 // migratedGap drafts the gap analysis. Gaps that people added stay, also where the
 // catalog has their control no more.
-func (s *Service) migratedGap(ctx context.Context, by api.Caller, m *migration, fromSoA bool, items []api.SoAItem) (*draft[api.Finding], error) {
-	d := draft[api.Finding]{method: "by hand"}
+func (s *Service) migratedGap(ctx context.Context, m *migration, fromSoA bool, items []api.SoAItem) (*draft[api.Finding], error) {
+	rules := draft[api.Finding]{method: "by hand", over: overFindings}
 	var err error
 	if fromSoA {
-		d, err = s.gapFrom(ctx, by, &m.now, &api.SoAVersion{}, items)
-	} else {
-		var old []api.Finding
-		old, err = before(ctx, s, by, &m.now, gap)
-		keepManual(&d, old)
+		if rules, err = s.gapFrom(ctx, &m.now, &api.SoAVersion{}, items); err != nil {
+			return nil, err
+		}
 	}
+	d, err := overBefore(ctx, s, &m.now, gap, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +124,7 @@ func (s *Service) migratedGap(ctx context.Context, by api.Caller, m *migration, 
 		}
 		f.RequirementCodes = codes[f.ControlCode]
 	}
-	return &d, nil
+	return d, nil
 }
 
 // findings are those of the new draft, each with its place for an id.
@@ -209,6 +215,13 @@ func backToDraft(tx *store.Tx, by api.Caller, m *migration) error {
 }
 
 func addMigrated[V, I any](tx *store.Tx, by api.Caller, m *migration, k kind[V, I], d draft[I]) (V, error) {
+	last, _, err := k.newest(tx, by.OrganizationID, m.now.ID)
+	if err != nil {
+		return last, err
+	}
+	if !k.still(d.old, &last) {
+		return last, api.Conflict("the %s was changed meanwhile; try again", k.gate.Title())
+	}
 	v, err := k.add(tx, by, &m.now, d)
 	if err != nil {
 		return v, err

@@ -27,16 +27,16 @@ func fromGap(v *api.GapVersion) map[string]string {
 }
 
 // draftPOAM plans a remediation for every finding that is more than informational.
-func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
+func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
 	v, found, err := basisOf(ctx, s, a, gap)
 	if err != nil {
 		return d, err
 	}
-	return s.poamFrom(ctx, by, a, &v, found)
+	return s.poamFrom(ctx, a, &v, found)
 }
 
 // poamFrom plans for the findings of one gap analysis.
-func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment, v *api.GapVersion, found []api.Finding) (d draft[api.POAMItem], err error) {
+func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVersion, found []api.Finding) (d draft[api.POAMItem], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -58,20 +58,37 @@ func (s *Service) poamFrom(ctx context.Context, by api.Caller, a *api.Assessment
 			c = api.Control{Code: f.ControlCode, Title: f.ControlTitle, Description: f.Condition}
 		}
 		item = analyst.Remediation(c, *f, analyst.Options{Today: today})
-		item.Item, item.FindingID = sameControl(f.Item), f.ID
+		item.Item, item.FindingID, item.FindingOrigin = sameControl(f.Item), f.ID, f.Origin()
 		return item, true, nil
 	})
-	if err != nil {
-		return d, err
-	}
-	d.items = analyst.Order(analyst.Merge(d.items), today)
-	old, err := before(ctx, s, by, a, poam)
-	carry(poam, &d, old, copyRemediation)
-	for n := range d.items {
-		i := &d.items[n]
-		settleMilestones(i, today, text(i.EditedBy))
+	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {
+		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items)), today)
+		carry(poam, d, old.items, copyRemediation)
+		for n := range d.items {
+			i := &d.items[n]
+			settleMilestones(i, today, text(i.EditedBy))
+		}
 	}
 	return d, err
+}
+
+// stayApart tells which items may become part of others: none that people edited, and of an
+// edited one nothing but what was part of it then.
+func stayApart(items, old []api.POAMItem) func(into, it *api.POAMItem) bool {
+	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by the finding's id; by a further control
+	for n, from := range poam.pair(items, old) {
+		if from == nil || len(from.EditedFields) == 0 {
+			continue
+		}
+		edited[items[n].FindingID] = from
+		for _, code := range from.AlsoCloses {
+			home[code] = from
+		}
+	}
+	return func(into, it *api.POAMItem) bool {
+		to := edited[into.FindingID]
+		return edited[it.FindingID] == nil && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
+	}
 }
 
 func copyRemediation(to, from *api.POAMItem, field string) {

@@ -190,16 +190,15 @@ func (r replayed[V, I]) open(tx *store.Tx, by api.Caller, a *api.Assessment, ite
 	if err != nil {
 		return v, item, err
 	}
-	var found []I
-	for _, i := range items {
-		if r.kind.item(&i).ControlCode == r.kind.item(&item).ControlCode && (r.same == nil || r.same(&item, &i)) {
-			found = append(found, i)
-		}
+	before, err := r.itemsOf(tx, org, r.version(&v).ID)
+	if err != nil {
+		return v, item, err
 	}
-	if len(found) != 1 {
+	at := slices.IndexFunc(r.pair(items, before), func(i *I) bool { return i != nil && r.kind.item(i).ID == r.kind.item(&item).ID })
+	if at < 0 {
 		return v, item, api.Conflict("version %d of the %s is not the newest any more, and the newest has no line %s", r.version(&v).VersionNumber, r.gate.Title(), r.kind.item(&item).ControlCode)
 	}
-	return newest, found[0], nil
+	return newest, items[at], nil
 }
 
 func (r replayed[V, I]) item(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange) ([]FieldConflict, error) {

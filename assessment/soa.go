@@ -98,8 +98,11 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		return d, err
 	}
 	d.method = analyst.Rules
-	old, err := before(ctx, s, by, a, soa)
-	if err != nil {
+	var old former[api.SoAItem]
+	if err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		old, err = soa.former(tx, s, a)
+		return err
+	}); err != nil {
 		return d, err
 	}
 	select {
@@ -112,14 +115,11 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
 		}
-		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits, broughtIn(old))
+		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits, broughtIn(old.items))
 		return err
 	})
-	if err != nil {
-		return d, err
-	}
-	keepEdits(&d, old)
-	return d, nil
+	d.over = func(d *draft[api.SoAItem], old *former[api.SoAItem]) { carry(soa, d, old.items, copySoA) }
+	return d, err
 }
 
 // broughtIn are the lines that a person decided to have in, by control: they are judged, whatever
@@ -207,82 +207,26 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 // review; an owner or a note is none.
 var reviewing = []string{"applicability", "implementation_status", "needs_review"}
 
-// keepEdits carries what people set in the version before over into a new draft.
-func keepEdits(d *draft[api.SoAItem], old []api.SoAItem) {
-	carry(soa, d, old, func(to, from *api.SoAItem, field string) {
-		if slices.Contains(reviewing, field) && (analyst.Assessed(from) || !analyst.Assessed(to)) {
-			to.NeedsReview = from.NeedsReview
-		}
-		switch field {
-		case "applicability":
-			to.Applicability = from.Applicability
-		case "inclusion_reasons":
-			to.InclusionReasons = from.InclusionReasons
-		case "rationale":
-			to.Rationale = from.Rationale
-		case "implementation_status":
-			if from.Applicability.In() || !to.Applicability.In() { // that of a line left out is none
-				to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
-			}
-		case "owner":
-			to.Owner = from.Owner
-		case "note":
-			to.Note = from.Note
-		}
-	})
-}
-
-// before are the items of the newest version; none where there is none.
-func before[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I]) (old []I, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
-		if err != nil || !ok {
-			return err
-		}
-		old, err = k.recall(tx, s, a, k.version(&v).ID)
-		return err
-	})
-	return old, err
-}
-
-// carry copies the edited fields of the items before to the items of the same control
-// in a draft, and lists the controls it did so for.
-func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from *I, field string)) {
-	before, now := map[string][]*I{}, map[string]int{}
-	for n := range d.items {
-		now[k.item(&d.items[n]).ControlCode]++
+func copySoA(to, from *api.SoAItem, field string) {
+	if slices.Contains(reviewing, field) && (analyst.Assessed(from) || !analyst.Assessed(to)) {
+		to.NeedsReview = from.NeedsReview
 	}
-	for n := range old {
-		code := k.item(&old[n]).ControlCode
-		before[code] = append(before[code], &old[n])
-	}
-	for n := range d.items {
-		to := k.item(&d.items[n])
-		from := k.pick(before[to.ControlCode], &d.items[n], now[to.ControlCode])
-		if from == nil || len(k.item(from).EditedFields) == 0 {
-			continue
+	switch field {
+	case "applicability":
+		to.Applicability = from.Applicability
+	case "inclusion_reasons":
+		to.InclusionReasons = from.InclusionReasons
+	case "rationale":
+		to.Rationale = from.Rationale
+	case "implementation_status":
+		if from.Applicability.In() || !to.Applicability.In() { // that of a line left out is none
+			to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
 		}
-		for _, f := range k.item(from).EditedFields {
-			copyField(&d.items[n], from, f)
-		}
-		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
-		if !slices.Contains(d.kept, to.ControlCode) {
-			d.kept = append(d.kept, to.ControlCode)
-		}
+	case "owner":
+		to.Owner = from.Owner
+	case "note":
+		to.Note = from.Note
 	}
-}
-
-// pick is the one of a control's items before that is the same as an item now: where
-// the control has one of each, that one; else the one that says the same, if any.
-func (k kind[V, I]) pick(before []*I, item *I, now int) *I {
-	if len(before) == 1 && now == 1 {
-		return before[0]
-	}
-	at := slices.IndexFunc(before, func(b *I) bool { return k.same != nil && k.same(b, item) })
-	if at < 0 {
-		return nil
-	}
-	return before[at]
 }
 
 // DraftSoA drafts the next version.

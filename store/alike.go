@@ -52,7 +52,7 @@ func alikeFindings(a, b *api.Finding) bool {
 		a.Severity == b.Severity && a.SeverityReason == b.SeverityReason && a.SeverityPoints == b.SeverityPoints && a.Weight == b.Weight && a.Condition == b.Condition && a.Criteria == b.Criteria &&
 		a.Cause == b.Cause && a.Effect == b.Effect && a.Recommendation == b.Recommendation && alikeLists(a.MissingElements, b.MissingElements) &&
 		alikeAll(a.Evidence, b.Evidence, alikeEvidence) && alikeNumbers(a.Confidence, b.Confidence) && alikePointers(a.Owner, b.Owner) && alikePointers(a.DueDate, b.DueDate) &&
-		alikePointers(a.Note, b.Note) && a.Source == b.Source
+		alikePointers(a.Note, b.Note) && a.Source == b.Source && a.OriginID == b.OriginID
 }
 
 func alikeScores(a, b *api.MaturityScore) bool {
@@ -62,7 +62,7 @@ func alikeScores(a, b *api.MaturityScore) bool {
 }
 
 func alikeRemediations(a, b *api.POAMItem) bool {
-	return alikeItems(&a.Item, &b.Item) && a.POAMCode == b.POAMCode && alikeLists(a.AlsoCloses, b.AlsoCloses) && a.Weakness == b.Weakness &&
+	return alikeItems(&a.Item, &b.Item) && a.POAMCode == b.POAMCode && a.FindingOrigin == b.FindingOrigin && alikeLists(a.AlsoCloses, b.AlsoCloses) && a.Weakness == b.Weakness &&
 		a.CorrectiveAction == b.CorrectiveAction && a.ActionType == b.ActionType && a.Priority == b.Priority && a.Severity == b.Severity && a.Effort == b.Effort &&
 		alikePointers(a.Owner, b.Owner) && a.OwnerRole == b.OwnerRole && alikePointers(a.Resources, b.Resources) && a.DueDate == b.DueDate &&
 		alikeAll(a.Milestones, b.Milestones, alikeMilestones) && alikeLists(a.Dependencies, b.Dependencies) && alikeLists(a.AcceptanceCriteria, b.AcceptanceCriteria) &&

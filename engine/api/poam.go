@@ -30,6 +30,7 @@ type POAMItem struct {
 	Item
 	POAMCode           string      `json:"poam_code"`
 	FindingID          string      `json:"finding_id"`
+	FindingOrigin      string      `json:"finding_origin,omitempty" doc:"The origin_id of a gap that was added by hand; it stays while finding_id is another in each version."`
 	AlsoCloses         []string    `json:"also_closes,omitempty" doc:"Codes of further controls whose findings the same action closes."`
 	Weakness           string      `json:"weakness"`
 	CorrectiveAction   string      `json:"corrective_action"`

@@ -1,0 +1,124 @@
+package assessment
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/store"
+)
+
+// former is what a draft finds of the deliverable's newest version: what people did in it.
+type former[I any] struct {
+	version, sha256 string // empty where there was none
+	items           []I
+}
+
+// former reads it. The items are shared: nobody may write to what they point to.
+func (k kind[V, I]) former(tx *store.Tx, s *Service, a *api.Assessment) (old former[I], err error) {
+	v, ok, err := k.newest(tx, a.OrganizationID, a.ID)
+	if err != nil || !ok {
+		return old, err
+	}
+	old.version, old.sha256 = k.version(&v).ID, k.version(&v).ContentSHA256
+	old.items, err = k.recall(tx, s, a, old.version)
+	return old, err
+}
+
+// still tells whether the newest version is what was read.
+func (k kind[V, I]) still(old *former[I], newest *V) bool {
+	head := k.version(newest)
+	return old.version == head.ID && old.sha256 == head.ContentSHA256
+}
+
+// before is former in a transaction of its own.
+func before[V, I any](ctx context.Context, s *Service, a *api.Assessment, k kind[V, I]) (old former[I], err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error { old, err = k.former(tx, s, a); return err })
+	return old, err
+}
+
+// overBefore is with over what is stored.
+func overBefore[V, I any](ctx context.Context, s *Service, a *api.Assessment, k kind[V, I], d draft[I]) (*draft[I], error) {
+	old, err := before(ctx, s, a, k)
+	d = d.with(&old)
+	return &d, err
+}
+
+// with is the rules' draft with what people did; the draft itself stays the rules'.
+func (d draft[I]) with(old *former[I]) draft[I] {
+	d.old = old
+	if d.over != nil {
+		d.items, d.kept = slices.Clone(d.items), slices.Clone(d.kept)
+		d.over(&d, old)
+	}
+	return d
+}
+
+// keeps notes that edits of a control's line were kept.
+func (d *draft[I]) keeps(code string) {
+	if !slices.Contains(d.kept, code) {
+		d.kept = append(d.kept, code)
+	}
+}
+
+// carry copies the edited fields of the items before to the same items of a draft, and lists
+// the controls it did so for.
+func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from *I, field string)) {
+	for n, from := range k.pair(d.items, old) {
+		if from == nil || len(k.item(from).EditedFields) == 0 {
+			continue
+		}
+		for _, f := range k.item(from).EditedFields {
+			copyField(&d.items[n], from, f)
+		}
+		to := k.item(&d.items[n])
+		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
+		d.keeps(to.ControlCode)
+	}
+}
+
+// row tells an item apart from the others of its version.
+type row struct{ control, by string }
+
+// pair finds for each item now the one before that is the same line; nil where none is. An
+// item before is nobody's twice: first go those added by hand, then those from before origins
+// were noted, that say what no other says, then the one that the rules make for a control.
+func (k kind[V, I]) pair(now, before []I) []*I {
+	origin := func(i *I) string {
+		if k.origin == nil {
+			return ""
+		}
+		return k.origin(i)
+	}
+	out, taken := make([]*I, len(now)), make([]bool, len(before))
+	for _, by := range []func(i *I, old bool) (string, bool){
+		func(i *I, _ bool) (string, bool) { o := origin(i); return o, o != "" },
+		func(i *I, old bool) (string, bool) {
+			if k.says == nil || old && origin(i) != "" {
+				return "", false
+			}
+			return k.says(i), true
+		},
+		func(i *I, _ bool) (string, bool) { return "", origin(i) == "" },
+	} {
+		was, is := map[row][]int{}, map[row][]int{}
+		for n := range before {
+			if b, ok := by(&before[n], true); ok && !taken[n] {
+				r := row{k.item(&before[n]).ControlCode, b}
+				was[r] = append(was[r], n)
+			}
+		}
+		for n := range now {
+			if b, ok := by(&now[n], false); ok && out[n] == nil {
+				r := row{k.item(&now[n]).ControlCode, b}
+				is[r] = append(is[r], n)
+			}
+		}
+		for r, at := range is {
+			if old := was[r]; len(at) == 1 && len(old) == 1 {
+				out[at[0]], taken[old[0]] = &before[old[0]], true
+			}
+		}
+	}
+	return out
+}

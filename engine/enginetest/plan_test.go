@@ -1,0 +1,181 @@
+package enginetest_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// planned is an assessment without evidence that has gaps and a plan.
+func planned(t *testing.T, framework string) (*bench, string) {
+	t.Helper()
+	b := newBench(t)
+	a := b.assess(t, framework, nil, api.StateSoADrafted).ID
+	b.findAgain(t, a)
+	b.planAgain(t, a)
+	return b, a
+}
+
+func (b *bench) findAgain(t *testing.T, a string) *api.GapVersion {
+	t.Helper()
+	v, err := b.Assessments.DraftGap(t.Context(), b.by, &api.AssessmentInput{AssessmentID: a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (b *bench) planAgain(t *testing.T, a string) *api.POAMVersion {
+	t.Helper()
+	v, err := b.Assessments.DraftPOAM(t.Context(), b.by, &api.AssessmentInput{AssessmentID: a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (b *bench) addGap(t *testing.T, a, control, condition, owner string) {
+	t.Helper()
+	in := &api.CreateGapInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}}
+	in.Body.ControlID, in.Body.Status, in.Body.Severity, in.Body.Condition = control, api.NotImplemented, api.SeverityHigh, condition
+	if owner != "" {
+		in.Body.Owner = &owner
+	}
+	if _, err := b.Assessments.CreateGap(t.Context(), b.by, in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// planItem is the one item of the plan that is so.
+func (b *bench) planItem(t *testing.T, a string, is func(*api.POAMItem) bool) *api.POAMItem {
+	t.Helper()
+	var out *api.POAMItem
+	for _, i := range b.dossier(t, a).POAMItems {
+		if is(&i) {
+			if out != nil {
+				t.Fatalf("two such items: %s and %s", out.POAMCode, i.POAMCode)
+			}
+			out = &i
+		}
+	}
+	if out == nil {
+		t.Fatal("no such item")
+	}
+	return out
+}
+
+func (b *bench) tryPlan(t *testing.T, item *api.POAMItem, set func(*api.UpdatePOAMItemInput)) (*api.POAMItem, error) {
+	t.Helper()
+	in := &api.UpdatePOAMItemInput{POAMItemID: item.ID}
+	set(in)
+	return b.Assessments.UpdatePOAMItem(t.Context(), b.by, in)
+}
+
+func (b *bench) plan(t *testing.T, item *api.POAMItem, set func(*api.UpdatePOAMItemInput)) *api.POAMItem {
+	t.Helper()
+	out, err := b.tryPlan(t, item, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func status(to string) func(*api.UpdatePOAMItemInput) {
+	return func(in *api.UpdatePOAMItemInput) {
+		in.Body.Status = &to
+		in.Body.Comments = api.Some(to)
+		if to == "risk_accepted" {
+			in.Body.RiskAcceptedUntil = api.Some(api.Date("2099-05-05"))
+		}
+	}
+}
+
+func (b *bench) editFinding(t *testing.T, a string, is func(*api.Finding) bool, set func(*api.UpdateFindingInput)) {
+	t.Helper()
+	for _, f := range b.dossier(t, a).Findings {
+		if is(&f) {
+			in := &api.UpdateFindingInput{FindingID: f.ID}
+			set(in)
+			if _, err := b.Assessments.UpdateFinding(t.Context(), b.by, in); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("no such finding")
+}
+
+// Two items of one control stay apart: what is decided of one is never the other's.
+func TestDecisionsStayWithTheirItem(t *testing.T) {
+	b, a := planned(t, "lgpd")
+	b.addGap(t, a, "SITE-1", "No fence.", "Oslo")
+	b.addGap(t, a, "SITE-1", "No fence.", "Bergen")
+	owner := func(name string) func(*api.POAMItem) bool {
+		return func(i *api.POAMItem) bool { return i.ControlCode == "SITE-1" && i.Owner != nil && *i.Owner == name }
+	}
+	b.planAgain(t, a)
+	b.plan(t, b.planItem(t, a, owner("Bergen")), status("completed"))
+	b.planAgain(t, a)
+	b.plan(t, b.planItem(t, a, owner("Oslo")), status("risk_accepted"))
+	b.findAgain(t, a) // the findings have other ids now
+	v := b.planAgain(t, a)
+	bergen, oslo := b.planItem(t, a, owner("Bergen")), b.planItem(t, a, owner("Oslo"))
+	if bergen.Status != "completed" || bergen.RiskAcceptedUntil != nil || oslo.Status != "risk_accepted" || *oslo.Comments != "risk_accepted" {
+		t.Errorf("Bergen is %s, Oslo %s", bergen.Status, oslo.Status)
+	}
+	if !slices.Equal(v.Kept, []string{"SITE-1"}) {
+		t.Errorf("kept: %v", v.Kept)
+	}
+
+	// A finding by hand beside one of the analysis, whose words change.
+	of := b.dossier(t, a).POAMItems[0].ControlCode
+	b.addGap(t, a, of, "The VPN has none.", "")
+	b.planAgain(t, a)
+	analysed := func(i *api.POAMItem) bool { return i.ControlCode == of && i.FindingOrigin == "" }
+	b.plan(t, b.planItem(t, a, analysed), status("in_progress"))
+	b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == of && f.Source == "analysis" }, func(in *api.UpdateFindingInput) {
+		words := "Reworded by the auditor."
+		in.Body.Condition = &words
+	})
+	v = b.planAgain(t, a)
+	by := b.planItem(t, a, func(i *api.POAMItem) bool { return i.ControlCode == of && i.FindingOrigin != "" })
+	if i := b.planItem(t, a, analysed); i.Status != "in_progress" || by.Status != "open" || !slices.Contains(v.Kept, of) {
+		t.Errorf("of the analysis: %s, by hand: %s, kept: %v", i.Status, by.Status, v.Kept)
+	}
+}
+
+// An item that people decided of stays one of its own, where the next draft would make it part of another.
+func TestDecidedItemsDoNotMerge(t *testing.T) {
+	b, a := planned(t, "iso-27001-2022")
+	into := b.planItem(t, a, func() func(*api.POAMItem) bool {
+		var first string
+		return func(i *api.POAMItem) bool {
+			if first == "" && len(i.AlsoCloses) > 1 {
+				first = i.POAMCode
+			}
+			return i.POAMCode == first
+		}
+	}())
+	child := into.AlsoCloses[0]
+	own := func(name api.Opt[string]) {
+		b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == child }, func(in *api.UpdateFindingInput) { in.Body.Owner = name })
+		b.planAgain(t, a)
+	}
+	of := func(code string) func(*api.POAMItem) bool {
+		return func(i *api.POAMItem) bool { return i.ControlCode == code }
+	}
+	own(api.Some("Bob"))
+	b.plan(t, b.planItem(t, a, of(child)), status("risk_accepted"))
+	own(api.Opt[string]{Set: true})
+	if i := b.planItem(t, a, of(child)); i.Status != "risk_accepted" || i.RiskAcceptedUntil == nil {
+		t.Errorf("%s is %s", child, i.Status)
+	}
+	// Nor does the other way about: what is decided of an item is for what it was about then.
+	b.plan(t, b.planItem(t, a, of(into.ControlCode)), status("risk_accepted"))
+	was := b.planItem(t, a, of(into.ControlCode)).AlsoCloses
+	b.planAgain(t, a)
+	if now := b.planItem(t, a, of(into.ControlCode)); !slices.Equal(now.AlsoCloses, was) || now.Status != "risk_accepted" {
+		t.Errorf("%s is %s, and of %v, it was of %v", into.ControlCode, now.Status, now.AlsoCloses, was)
+	}
+}
