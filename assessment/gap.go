@@ -132,7 +132,8 @@ func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapI
 	if err != nil {
 		return nil, err
 	}
-	return s.DraftGap(ctx, by, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+	defer s.moving.lock(v.AssessmentID)()
+	return writeDraft(ctx, s, by, v.AssessmentID, gap, again(s.draftGap), nil)
 }
 
 // ListGap lists versions, newest first.

@@ -457,6 +457,12 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 			v = last
 			return nil
 		}
+		if there && d.again {
+			if same, err := k.says(k.version(&last), &d); err != nil || same {
+				v = last
+				return err
+			}
+		}
 		if k.version(&last).Status != api.VersionApproved {
 			gone = k.version(&last).ID // nothing builds on it any more
 		}
