@@ -13,13 +13,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ensureScope drafts the scope from the evidence unless there is one.
+// ensureScope drafts what the scope lacks from the evidence; one that a person submitted or
+// approved stays.
 func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	scope, err := s.scopeOf(ctx, by, a.ID)
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
 		return err
 	}
-	if err == nil && len(scope.Traits) > 0 {
+	drafted := !slices.ContainsFunc(api.TraitNames, func(name string) bool { _, there := scope.Traits[name]; return !there })
+	if err == nil && (drafted || scope.Status != api.VersionDraft) {
 		return nil
 	}
 	return s.draftScope(ctx, by, a)
