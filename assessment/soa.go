@@ -137,14 +137,7 @@ func (s *Service) soaInputs(ctx context.Context, by api.Caller, a *api.Assessmen
 // soaFrom names what an SoA is drafted from: the catalog, the frameworks, the
 // documents that were read, and the scope where there is one.
 func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, scope *api.Scope) (map[string]string, error) {
-	read := []string{}
-	for _, d := range docs {
-		if d.Status == api.DocumentIngested {
-			read = append(read, d.SHA256)
-		}
-	}
-	slices.Sort(read)
-	documents, err := hashJSON(read)
+	documents, err := documentsHash(docs)
 	if err != nil {
 		return nil, err
 	}
@@ -438,11 +431,16 @@ func submitSoA(tx *store.Tx, org string, v *api.SoAVersion) error {
 func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAValidation, error) {
 	out := &api.SoAValidation{SoAVersionID: in.SoAVersionID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		if _, err := soa.get(tx, by.OrganizationID, in.SoAVersionID); err != nil {
+		v, err := soa.get(tx, by.OrganizationID, in.SoAVersionID)
+		if err != nil {
 			return err
 		}
 		items, err := soa.itemsOf(tx, by.OrganizationID, in.SoAVersionID)
-		out.Issues = validate(items)
+		if err != nil {
+			return err
+		}
+		gone, err := outdated(tx, &v, items)
+		out.Issues = append(gone, validate(items)...)
 		return err
 	})
 	for _, i := range out.Issues {
