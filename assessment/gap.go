@@ -243,6 +243,9 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	if err := firstError(owner(b.Owner), s.checkAhead("due_date", b.DueDate)); err != nil {
 		return nil, err
 	}
+	if b.Status == api.Implemented {
+		return nil, api.Invalid("status", "what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced")
+	}
 	a, err := s.read(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
