@@ -81,68 +81,60 @@ func CMMCPoints(requirement string, partly bool) int {
 }
 
 // CMMC tells whether a plan of action is allowed for a conditional CMMC level 2
-// status (32 CFR 170.21): 80 % of the points, nothing on it that costs more than one
-// point but CUI encryption at three, none of the named exclusions, and 180 days to
-// close it. A requirement is met where every control that bears it is implemented.
+// status (32 CFR 170.21): 80 % of the points, nothing that waits costs more than one
+// point but CUI encryption at three, none of the named exclusions, and each that waits
+// stands on the plan, to be closed in 180 days. A requirement is met where every control
+// that bears it and applies is implemented, and where none of them is applicable.
 // Nil where no item bears a requirement of NIST SP 800-171 revision 2 or CMMC level 2. What no
-// control bears is not taken for met.
+// control bears, or only controls left out of scope, is not taken for met.
 func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
-	borne, met, partly := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	named := map[string]bool{} // also where no control that bears it applies
-	for _, it := range items {
-		for framework, codes := range it.RequirementCodes {
+	of := map[string]*cmmcStanding{}
+	for n := range items {
+		for framework, codes := range items[n].RequirementCodes {
 			for _, code := range codes {
-				code := cmmcRequirement(framework, code)
-				if code == "" {
-					continue
+				if code := cmmcRequirement(framework, code); code != "" {
+					if of[code] == nil {
+						of[code] = &cmmcStanding{}
+					}
+					of[code].add(&items[n])
 				}
-				named[code] = true
-				if !it.Applicability.In() {
-					continue
-				}
-				if !borne[code] {
-					borne[code], met[code] = true, true
-				}
-				met[code] = met[code] && it.ImplementationStatus == api.Implemented
-				partly[code] = partly[code] || it.ImplementationStatus == api.Implemented || it.ImplementationStatus == api.PartiallyImplemented
 			}
 		}
 	}
-	if len(borne) == 0 {
+	if len(of) == 0 {
 		return nil
 	}
 	e := &api.CMMCEligibility{Points: cmmcRequirements, Of: cmmcRequirements, CloseWithinDays: cmmcDays, NotMet: []string{}, NotAssessed: []string{}, Blocking: []string{}}
-	codes := make([]string, 0, len(borne))
-	for code := range borne {
-		codes = append(codes, code)
-	}
-	slices.SortFunc(codes, func(a, b string) int { return compareCodes("R-"+a, "R-"+b) })
-	for _, code := range codes {
-		if met[code] {
-			continue
-		}
-		cost := CMMCPoints(code, partly[code])
-		e.Points -= cost
-		e.NotMet = append(e.NotMet, code)
-		switch {
-		case code == systemPlan:
-			e.Blocking = append(e.Blocking, code+": without a system security plan there is no assessment")
-		case neverPlanned[code]:
-			e.Blocking = append(e.Blocking, code+": may not be on a plan of action")
-		case code == cuiEncryption && cost == 3: // the one exception above one point
-		case cost > 1:
-			e.Blocking = append(e.Blocking, fmt.Sprintf("%s: costs %d points; only requirements of one point may wait", code, cost))
-		}
-	}
+	waits := map[string]bool{} // what is not met, and may be on a plan
 	for family, n := range families {
 		for i := range n {
-			if code := fmt.Sprintf("3.%d.%d", family+1, i+1); !named[code] {
+			code := fmt.Sprintf("3.%d.%d", family+1, i+1)
+			st := of[code]
+			switch {
+			case st == nil || !st.applies && (st.leftOut || code == systemPlan):
 				e.NotAssessed = append(e.NotAssessed, code)
+				continue
+			case len(st.lacking) == 0:
+				continue
+			}
+			cost := CMMCPoints(code, st.partly)
+			e.Points -= cost
+			e.NotMet = append(e.NotMet, code)
+			switch {
+			case code == systemPlan:
+				e.Blocking = append(e.Blocking, code+": without a system security plan there is no assessment")
+			case neverPlanned[code]:
+				e.Blocking = append(e.Blocking, code+": may not be on a plan of action")
+			case cost > 1 && (code != cuiEncryption || cost != 3): // the one exception above one point
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: costs %d points; only requirements of one point may wait", code, cost))
+			default:
+				waits[code] = true
+				e.Blocking = append(e.Blocking, unplanned(code, st.lacking, plan)...)
 			}
 		}
 	}
 	if n := len(e.NotAssessed); n > 0 {
-		e.Blocking = append(e.Blocking, fmt.Sprintf("%d of %d requirements stand on no control of this assessment and are to be assessed first: %s", n, cmmcRequirements, list(e.NotAssessed)))
+		e.Blocking = append(e.Blocking, fmt.Sprintf("%d of %d requirements stand on no control in scope of this assessment and are to be assessed first: %s", n, cmmcRequirements, list(e.NotAssessed)))
 	}
 	e.Score = float64(int(float64(e.Points)/float64(e.Of)*1000+0.5)) / 1000
 	if e.Points < 0 {
@@ -153,8 +145,8 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 	}
 	if t, err := today.Time(); err == nil {
 		last := api.DateOf(t.AddDate(0, 0, cmmcDays))
-		for _, p := range plan {
-			if bears(p.RequirementCodes, borne, met) && p.DueDate > last && p.Status != "completed" && p.Status != "cancelled" {
+		for n := range plan {
+			if p := &plan[n]; p.DueDate > last && closing(p) && bears(p.RequirementCodes, waits) {
 				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.DueDate, cmmcDays))
 			}
 		}
@@ -164,9 +156,51 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 	return e
 }
 
-func bears(codes api.RequirementCodes, borne, met map[string]bool) bool {
+// cmmcStanding is how the controls that bear a requirement stand.
+type cmmcStanding struct {
+	applies bool     // one at least
+	leftOut bool     // one at least that nobody calls not applicable: it may be called for
+	partly  bool     // one that applies is implemented in part
+	lacking []string // those that apply and are not implemented
+}
+
+func (st *cmmcStanding) add(it *api.SoAItem) {
+	if !it.Applicability.In() {
+		st.leftOut = st.leftOut || it.Applicability != api.NotApplicable
+		return
+	}
+	st.applies = true
+	st.partly = st.partly || it.ImplementationStatus == api.Implemented || it.ImplementationStatus == api.PartiallyImplemented
+	if it.ImplementationStatus != api.Implemented {
+		st.lacking = append(st.lacking, it.ControlCode)
+	}
+}
+
+// unplanned says of each control that a requirement lacks why no item of the plan closes it.
+func unplanned(requirement string, controls []string, plan []api.POAMItem) (out []string) {
+	for _, control := range controls {
+		planned, why := false, ""
+		for n := range plan {
+			if p := &plan[n]; Closes(p, control) {
+				planned = planned || closing(p)
+				why = fmt.Sprintf("; %s is %s", p.POAMCode, strings.ReplaceAll(p.Status, "_", " "))
+			}
+		}
+		if !planned {
+			out = append(out, fmt.Sprintf("%s: %s is not implemented, and no open item of the plan closes it%s", requirement, control, why))
+		}
+	}
+	return out
+}
+
+// closing tells whether an item is work that is still to be done.
+func closing(p *api.POAMItem) bool {
+	return p.Status == "open" || p.Status == "in_progress" || p.Status == "blocked"
+}
+
+func bears(codes api.RequirementCodes, requirements map[string]bool) bool {
 	for framework, list := range codes {
-		if slices.ContainsFunc(list, func(c string) bool { c = cmmcRequirement(framework, c); return borne[c] && !met[c] }) {
+		if slices.ContainsFunc(list, func(c string) bool { return requirements[cmmcRequirement(framework, c)] }) {
 			return true
 		}
 	}

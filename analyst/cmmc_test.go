@@ -10,7 +10,7 @@ import (
 )
 
 func bearing(code string, status api.Implementation) api.SoAItem {
-	return api.SoAItem{Item: api.Item{RequirementCodes: api.RequirementCodes{"nist-800-171-r2": {code}}}, Applicability: api.Applicable, ImplementationStatus: status}
+	return api.SoAItem{Item: api.Item{ControlCode: "C-" + code, RequirementCodes: api.RequirementCodes{"nist-800-171-r2": {code}}}, Applicability: api.Applicable, ImplementationStatus: status}
 }
 
 func TestCMMC(t *testing.T) {
@@ -40,7 +40,7 @@ func TestCMMC(t *testing.T) {
 					}
 				}
 			}
-			e := CMMC(items, nil, "2026-11-20")
+			e := CMMC(items, planned(tc.missing), "2026-11-20")
 			if e == nil || e.Points != tc.points || e.Eligible != tc.eligible {
 				t.Fatalf("%+v, want %d points, eligible %v", e, tc.points, tc.eligible)
 			}
@@ -51,6 +51,60 @@ func TestCMMC(t *testing.T) {
 	}
 	if CMMC([]api.SoAItem{{Applicability: api.Applicable}}, nil, "2026-11-20") != nil {
 		t.Error("no requirement of 800-171, and yet a score")
+	}
+}
+
+// planned closes each in time.
+func planned(missing []api.SoAItem) (out []api.POAMItem) {
+	for n, it := range missing {
+		out = append(out, api.POAMItem{Item: it.Item, POAMCode: fmt.Sprintf("POAM-%03d", n+1), DueDate: "2027-02-26", Status: "open"})
+	}
+	return out
+}
+
+// What is not met has to be on a plan that closes it, and what is out of scope isn't met.
+func TestCMMCAsksForAPlanThatCloses(t *testing.T) {
+	lacking := []api.SoAItem{bearing("3.1.3", api.NotImplemented)}
+	items := append(lacking, slices.DeleteFunc(allMet(), func(i api.SoAItem) bool { return i.ControlCode == "C-3.1.3" })...)
+	as := func(applicability api.Applicability, codes ...string) []api.SoAItem {
+		all := allMet()
+		for n := range all {
+			if slices.Contains(codes, all[n].RequirementCodes["nist-800-171-r2"][0]) {
+				all[n].Applicability, all[n].ImplementationStatus = applicability, api.NotAssessed
+			}
+		}
+		return all
+	}
+	status := func(s string) []api.POAMItem {
+		plan := planned(lacking)
+		plan[0].Status = s
+		return plan
+	}
+	for _, tc := range []struct {
+		name     string
+		items    []api.SoAItem
+		plan     []api.POAMItem
+		blocking string
+	}{
+		{"planned", items, status("in_progress"), ""},
+		{"no item", items, nil, "3.1.3: C-3.1.3 is not implemented, and no open item of the plan closes it"},
+		{"cancelled", items, status("cancelled"), "closes it; POAM-001 is cancelled"},
+		{"completed, and not implemented", items, status("completed"), "closes it; POAM-001 is completed"},
+		{"accepted", items, status("risk_accepted"), "closes it; POAM-001 is risk accepted"},
+		{"out of scope", as(api.OutOfScope, "3.1.3", "3.1.4"), nil, "2 of 110 requirements stand on no control in scope"},
+		{"undecided", as(api.Undecided, "3.1.3"), nil, "1 of 110 requirements"},
+		{"not applicable", as(api.NotApplicable, "3.1.3"), nil, ""},
+		{"no system security plan", as(api.NotApplicable, "3.12.4"), nil, "to be assessed first: 3.12.4"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := CMMC(tc.items, tc.plan, "2026-11-20")
+			if e.Eligible != (tc.blocking == "") || !strings.Contains(strings.Join(e.Blocking, "\n"), tc.blocking) {
+				t.Errorf("eligible %v, blocking %q, want %q", e.Eligible, e.Blocking, tc.blocking)
+			}
+		})
+	}
+	if e := CMMC(as(api.OutOfScope, strings.Fields("3.1.1 3.1.2")...)[:2], nil, "2026-11-20"); e == nil || e.Eligible {
+		t.Errorf("all that bears it is out of scope: %+v", e)
 	}
 }
 

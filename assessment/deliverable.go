@@ -223,6 +223,8 @@ type draft[I any] struct {
 	kept   []string
 	// copied: the items are those of the version before, edits and all.
 	copied bool
+	// again: where it says what the newest version says, of the same inputs, that one stands.
+	again bool
 	// ready are the items, encoded ahead; nil where they are not yet.
 	ready []store.Ready[I]
 }
@@ -339,7 +341,11 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 			return err
 		}
 		tried := item
-		if fields, err := change(&tried); err != nil || len(fields) == 0 {
+		fields, err := change(&tried)
+		if err == nil && k.version(&v).Status != api.VersionDraft {
+			fields, err = differing(&item, &tried, fields)
+		}
+		if err != nil || len(fields) == 0 {
 			out = item
 			return err // wrong, or no change: nothing to reopen
 		}
@@ -357,8 +363,7 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 		if err != nil {
 			return err
 		}
-		fields, err := change(&item)
-		if err != nil {
+		if fields, err = change(&item); err != nil {
 			return err
 		}
 		touch(tx, by, k.item(&item), fields)

@@ -131,7 +131,8 @@ func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapI
 	if err != nil {
 		return nil, err
 	}
-	return s.DraftGap(ctx, by, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+	defer s.moving.lock(v.AssessmentID)()
+	return writeDraft(ctx, s, by, v.AssessmentID, gap, again(s.draftGap), nil)
 }
 
 // ListGap lists versions, newest first.
@@ -243,6 +244,9 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	b := in.Body
 	if err := firstError(owner(b.Owner), s.checkAhead("due_date", b.DueDate)); err != nil {
 		return nil, err
+	}
+	if b.Status == api.Implemented {
+		return nil, api.Invalid("status", "what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced")
 	}
 	a, err := s.read(ctx, by, in.AssessmentID)
 	if err != nil {

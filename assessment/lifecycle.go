@@ -285,7 +285,12 @@ func (s *Service) do(ctx context.Context, by api.Caller, a *api.Assessment, to a
 	case api.StateSoADrafted:
 		return nil, ensureDraft(ctx, s, by, a, soa, s.soaInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, soa, submitSoA)
+		if err := ensureSubmitted(ctx, s, by, a, soa, submitSoA); err != nil {
+			return nil, err
+		}
+		return s.underminedSoA(ctx, by, a)
+	case api.StateSoAApproved:
+		return s.underminedSoA(ctx, by, a)
 	case api.StateEvidenceAnalysisReady:
 		return s.newSince(ctx, by, a)
 	case api.StateGapAnalysisDrafted:
@@ -308,15 +313,20 @@ func (s *Service) do(ctx context.Context, by api.Caller, a *api.Assessment, to a
 
 func (s *Service) documents(ctx context.Context, by api.Caller, a *api.Assessment) (docs []api.Document, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(a.ID)) {
-			if err != nil {
-				return err
-			}
-			docs = append(docs, d.Document)
-		}
-		return nil
+		docs, err = documentsIn(tx, by.OrganizationID, a.ID)
+		return err
 	})
 	return docs, err
+}
+
+func documentsIn(tx *store.Tx, org, assessment string) (docs []api.Document, err error) {
+	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d.Document)
+	}
+	return docs, nil
 }
 
 func (s *Service) countDocuments(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
@@ -472,6 +482,12 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 				return err
 			}
 			d = rules.with(&old)
+		}
+		if there && d.again {
+			if same, err := k.unchanged(k.version(&last), &d); err != nil || same {
+				v = last
+				return err
+			}
 		}
 		if k.version(&last).Status != api.VersionApproved {
 			gone = k.version(&last).ID // nothing builds on it any more

@@ -1,6 +1,7 @@
 package assessment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,13 +14,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ensureScope drafts the scope from the evidence unless there is one.
+// ensureScope drafts what the scope lacks from the evidence; one that a person submitted or
+// approved stays.
 func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	scope, err := s.scopeOf(ctx, by, a.ID)
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
 		return err
 	}
-	if err == nil && len(scope.Traits) > 0 {
+	drafted := !slices.ContainsFunc(api.TraitNames, func(name string) bool { _, there := scope.Traits[name]; return !there })
+	if err == nil && (drafted || scope.Status != api.VersionDraft) {
 		return nil
 	}
 	return s.draftScope(ctx, by, a)
@@ -27,11 +30,7 @@ func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessm
 
 // draftScope finds what is true of the organization in its evidence. What people set is kept.
 func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
-	session, err := s.evidence.Open(ctx, by, a.ID)
-	if err != nil {
-		return err
-	}
-	traits, err := analyst.Traits(ctx, finder{session})
+	traits, documents, err := s.traits(ctx, by, a.ID)
 	if err != nil {
 		return err
 	}
@@ -44,7 +43,7 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 			if len(a.Frameworks) > 0 {
 				what = strings.Join(a.Frameworks, ", ")
 			}
-			sc.Description = fmt.Sprintf("Assessment of the organization as its %d documents describe it, against %s.", len(session.Documents), what)
+			sc.Description = fmt.Sprintf("Assessment of the organization as its %d documents describe it, against %s.", documents, what)
 		}
 		for name, t := range traits {
 			if old, ok := sc.Traits[name]; !ok || old.Source != "person" {
@@ -54,6 +53,16 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 		return nil
 	})
 	return err
+}
+
+// traits are what the documents say of each trait, and how many documents there are.
+func (s *Service) traits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
+	session, err := s.evidence.Open(ctx, by, assessment)
+	if err != nil {
+		return nil, 0, err
+	}
+	traits, err := analyst.Traits(ctx, finder{session})
+	return traits, len(session.Documents), err
 }
 
 func (s *Service) scopeOf(ctx context.Context, by api.Caller, assessment string) (sc api.Scope, err error) {
@@ -85,12 +94,65 @@ func (s *Service) GetScope(ctx context.Context, by api.Caller, in *api.ScopeInpu
 
 // PutScope creates or updates the scope of an assessment.
 func (s *Service) PutScope(ctx context.Context, by api.Caller, in *api.PutScopeInput) (*api.Scope, error) {
-	return s.changeScope(ctx, by, in.AssessmentID, "", api.Match{}, byHand(in.Body))
+	change, err := s.scopeChange(ctx, by, in.AssessmentID, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeScope(ctx, by, in.AssessmentID, "", api.Match{}, change)
 }
 
 // UpdateScope changes the named fields of a scope.
 func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.UpdateScopeInput) (*api.Scope, error) {
-	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, byHand(in.Body))
+	sc, err := s.GetScope(ctx, by, &in.ScopeInput)
+	if err != nil {
+		return nil, err
+	}
+	change, err := s.scopeChange(ctx, by, sc.AssessmentID, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, change)
+}
+
+// scopeChange is a change by a person's hand. What it hands back to the documents is looked
+// for in them before.
+func (s *Service) scopeChange(ctx context.Context, by api.Caller, assessment string, b api.ScopeBody) (func(*api.Scope) error, error) {
+	set := byHand(b)
+	if len(b.Reset) == 0 {
+		return set, nil
+	}
+	if _, err := s.read(ctx, by, assessment); err != nil {
+		return nil, err
+	}
+	found, _, err := s.traits(ctx, by, assessment)
+	return func(sc *api.Scope) error {
+		if err := set(sc); err != nil {
+			return err
+		}
+		return handBackTraits(sc, b.Reset, found)
+	}, err
+}
+
+// handBackTraits gives traits that people set the value that the documents say; "all" is each of them.
+func handBackTraits(sc *api.Scope, names []string, found map[string]api.Trait) error {
+	byPeople := []string{}
+	for name, t := range sc.Traits {
+		if t.Source == "person" {
+			byPeople = append(byPeople, name)
+		}
+	}
+	slices.Sort(byPeople)
+	if slices.Contains(names, "all") {
+		names = byPeople
+	}
+	for _, name := range names {
+		if !slices.Contains(byPeople, name) {
+			return api.Invalid("reset", "no person set the trait %s; people set: %s", name, cmp.Or(strings.Join(byPeople, ", "), "none"))
+		}
+		sc.Traits[name] = found[name]
+		sc.EditedFields = slices.DeleteFunc(sc.EditedFields, func(f string) bool { return f == "traits."+name })
+	}
+	return nil
 }
 
 // againstDocuments is in the reason of a trait that a person set otherwise than the documents say.

@@ -118,7 +118,10 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits, broughtIn(old.items))
 		return err
 	})
-	d.over = func(d *draft[api.SoAItem], old *former[api.SoAItem]) { carry(soa, d, old.items, copySoA) }
+	d.over = func(d *draft[api.SoAItem], old *former[api.SoAItem]) {
+		carry(soa, d, old.items, copySoA)
+		dropStatus(d)
+	}
 	return d, err
 }
 
@@ -229,13 +232,39 @@ func copySoA(to, from *api.SoAItem, field string) {
 	}
 }
 
+// dropStatus takes a status that a person set from lines that do not apply any more, and says so.
+func dropStatus(d *draft[api.SoAItem]) {
+	for n := range d.items {
+		i := &d.items[n]
+		if !contradicts(i) {
+			continue
+		}
+		i.Reason = fmt.Sprintf("Not assessed: what is %s is not assessed. The status that %s set, %s, is dropped.", plain(i.Applicability), text(i.EditedBy), plain(i.ImplementationStatus))
+		i.ImplementationStatus = api.NotAssessed
+		i.EditedFields = slices.DeleteFunc(slices.Clone(i.EditedFields), func(f string) bool { return f == "implementation_status" })
+		if len(i.EditedFields) == 0 {
+			i.EditedBy = nil
+			d.kept = slices.DeleteFunc(d.kept, func(code string) bool { return code == i.ControlCode })
+		}
+	}
+}
+
+// contradicts tells whether a line is left out and has a status at once.
+func contradicts(i *api.SoAItem) bool {
+	return !i.Applicability.In() && i.Applicability != api.Undecided && i.ImplementationStatus != api.NotAssessed
+}
+
 // DraftSoA drafts the next version.
 func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.SoAVersion, error) {
-	defer s.moving.lock(in.AssessmentID)()
-	if err := s.evidence.Wait(ctx, by, in.AssessmentID); err != nil {
+	return s.nextSoA(ctx, by, in.AssessmentID, s.draftSoA)
+}
+
+func (s *Service) nextSoA(ctx context.Context, by api.Caller, assessment string, make maker[api.SoAItem]) (*api.SoAVersion, error) {
+	defer s.moving.lock(assessment)()
+	if err := s.evidence.Wait(ctx, by, assessment); err != nil {
 		return nil, err
 	}
-	return writeDraft(ctx, s, by, in.AssessmentID, soa, s.draftSoA, nil)
+	return writeDraft(ctx, s, by, assessment, soa, make, nil)
 }
 
 // ListSoA lists versions, newest first.
@@ -396,11 +425,16 @@ func submitSoA(tx *store.Tx, org string, v *api.SoAVersion) error {
 func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAValidation, error) {
 	out := &api.SoAValidation{SoAVersionID: in.SoAVersionID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		if _, err := soa.get(tx, by.OrganizationID, in.SoAVersionID); err != nil {
+		v, err := soa.get(tx, by.OrganizationID, in.SoAVersionID)
+		if err != nil {
 			return err
 		}
 		items, err := soa.itemsOf(tx, by.OrganizationID, in.SoAVersionID)
-		out.Issues = validate(items)
+		if err != nil {
+			return err
+		}
+		gone, err := undermined(tx, &v, items)
+		out.Issues = append(gone, validate(items)...)
 		return err
 	})
 	for _, i := range out.Issues {
@@ -428,6 +462,12 @@ var rules = []struct {
 	{"exclusion-justified", "error", func(i *api.SoAItem) string {
 		if (i.Applicability == api.NotApplicable || i.Applicability == api.OutOfScope) && strings.TrimSpace(i.Rationale) == "" {
 			return "say why the control is " + string(i.Applicability)
+		}
+		return ""
+	}},
+	{"excluded-not-assessed", "error", func(i *api.SoAItem) string {
+		if contradicts(i) {
+			return fmt.Sprintf("it can't be %s and %s at once; decide again whether it applies", plain(i.Applicability), plain(i.ImplementationStatus))
 		}
 		return ""
 	}},
@@ -472,13 +512,14 @@ func validate(items []api.SoAItem) []api.ValidationIssue {
 	return out
 }
 
-// RegenerateSoA drafts again, keeping what people edited.
+// RegenerateSoA drafts again, keeping what people edited. What is under review or approved
+// stands where nothing has changed.
 func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	v, err := getVersion(ctx, s, by, soa, in.SoAVersionID)
 	if err != nil {
 		return nil, err
 	}
-	return s.DraftSoA(ctx, by, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+	return s.nextSoA(ctx, by, v.AssessmentID, again(s.draftSoA))
 }
 
 // RefreshSoAEvidence looks for the evidence again: the next version, with what

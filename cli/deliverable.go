@@ -115,7 +115,7 @@ func (d deliverable[V]) submission(a *app) *cobra.Command {
 				return atWork(err)
 			}
 			h := d.head(v)
-			return d.tell(a, v, nil, "submitted for review", 0, a.doubts(cmd.Context(), h.AssessmentID, h.ID, d.gate))
+			return d.tell(a, v, nil, submitted, 0, a.doubts(cmd.Context(), h.AssessmentID, h.ID, d.gate))
 		},
 	}
 }
@@ -159,6 +159,9 @@ func (d deliverable[V]) approvedBefore(ctx context.Context, a *app, assessment s
 	return 0
 }
 
+// submitted is what became of a version that was given to review, and not drafted.
+const submitted = "submitted for review"
+
 // tell prints what became of a version; approved is the one that still counts, and more comes after it.
 func (d deliverable[V]) tell(a *app, v *V, err error, what string, approved int, more ...func(*print.Page)) error {
 	a.progress.Done("")
@@ -167,6 +170,10 @@ func (d deliverable[V]) tell(a *app, v *V, err error, what string, approved int,
 	}
 	return a.out.Print(v, func(p *print.Page) {
 		h := d.head(v)
+		if redrafted := what != submitted; redrafted && (h.Status == api.VersionApproved || h.Status == api.VersionUnderReview) {
+			p.Text("Nothing has changed: the %s, version %d, stays %s.", d.gate.Title(), h.VersionNumber, plain(h.Status))
+			return
+		}
 		p.Text("The %s, version %d with %s, is %s.", d.gate.Title(), h.VersionNumber, count(h.ItemCount, "line", "lines"), what)
 		if len(h.Kept) > 0 {
 			p.Text("Kept as people edited it: %s.", joinSome(h.Kept, 12))

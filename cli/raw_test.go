@@ -114,7 +114,7 @@ func FuzzScopeFile(f *testing.F) {
 		path := filepath.Join(dir, "scope.yaml")
 		put(t, path, text)
 		var body api.ScopeBody
-		if err := (&app{}).readScope(path, &body); err != nil && exitCode(err) != exitUsage {
+		if _, err := (&app{}).readScope(path, &body); err != nil && exitCode(err) != exitUsage {
 			t.Fatalf("%q gave %v", text, err)
 		}
 	})

@@ -81,7 +81,7 @@ func scopePage(p *print.Page, s *api.Scope) {
 
 func (a *app) scopeSet() *cobra.Command {
 	var title, description, file string
-	var traits []string
+	var traits, reset []string
 	var body api.ScopeBody
 	lists := []struct {
 		flag, usage string
@@ -97,14 +97,17 @@ func (a *app) scopeSet() *cobra.Command {
 		Use: "set", Short: "Create or change the scope", Args: takes(0, 0),
 		Long: `Sets the named fields; the others stay. A list that is given takes the place of the
 one there was: repeat its flag for several entries. With -f, the fields come from a
-YAML or JSON file with the names of the API (- for stdin); flags win over it.`,
+YAML or JSON file with the names of the API (- for stdin); flags win over it. Traits in
+what ` + "`scope show -o yaml`" + ` wrote that nobody set stay the documents', unless you change them.`,
 		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := anyChanged(cmd); err != nil {
 				return err
 			}
+			var drawn map[string]string
+			var err error
 			if file != "" {
-				if err := a.readScope(file, &body); err != nil {
+				if drawn, err = a.readScope(file, &body); err != nil {
 					return err
 				}
 			}
@@ -119,11 +122,15 @@ YAML or JSON file with the names of the API (- for stdin); flags win over it.`,
 					*lists[i].field = v
 				}
 			}
-			if err := setTraits(&body, traits); err != nil {
-				return err
-			}
+			body.Reset = append(body.Reset, reset...)
 			one, err := a.assessment(cmd.Context())
 			if err != nil {
+				return err
+			}
+			if err := a.leaveDrawn(cmd.Context(), one.ID, &body, drawn); err != nil {
+				return err
+			}
+			if err := setTraits(&body, traits); err != nil {
 				return err
 			}
 			s, err := call(cmd.Context(), a, api.PutScope, &api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Body: body})
@@ -144,6 +151,7 @@ YAML or JSON file with the names of the API (- for stdin); flags win over it.`,
 	f.StringVar(&title, "title", "", "its title")
 	f.StringVar(&description, "description", "", "what it is about")
 	f.StringArrayVar(&traits, "trait", nil, "a trait as name=true, name=false or name=unknown; repeat for several")
+	f.StringSliceVar(&reset, "reset", nil, "traits to hand back to the documents, as has_ot,uses_ai; all for each that people set")
 	f.StringVarP(&file, "file", "f", "", "read the fields from this file; - for stdin")
 	for i := range lists {
 		f.StringArrayVar(&lists[i].value, lists[i].flag, nil, lists[i].usage+"; repeat for several")
@@ -178,31 +186,57 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 // maxScopeFile bounds a scope file; the API takes no larger body.
 const maxScopeFile = api.MaxBodyBytes
 
-func (a *app) readScope(path string, body *api.ScopeBody) error {
+// leaveDrawn takes traits that a file has as they were drafted out of a change.
+func (a *app) leaveDrawn(ctx context.Context, assessment string, body *api.ScopeBody, drawn map[string]string) error {
+	if len(drawn) == 0 {
+		return nil
+	}
+	s, err := call(ctx, a, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: assessment})
+	if api.IsCode(err, api.CodeNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for name, value := range drawn {
+		if t, ok := s.Traits[name]; ok && t.Source != "person" && t.Value == value {
+			delete(body.Traits, name)
+		}
+	}
+	return nil
+}
+
+// readScope reads the fields of a file. The traits it returns are those that the file says no
+// person set.
+func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]string, err error) {
 	in := a.Stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return stopped("%s can't be read: %w", path, reason(err))
+			return nil, stopped("%s can't be read: %w", path, reason(err))
 		}
 		defer f.Close()
 		in = f
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxScopeFile+1))
 	if err != nil {
-		return stopped("%s can't be read: %w", path, err)
+		return nil, stopped("%s can't be read: %w", path, err)
 	}
 	if len(b) > maxScopeFile {
-		return usage("%s is larger than a scope can be", path)
+		return nil, usage("%s is larger than a scope can be", path)
 	}
+	drawn = map[string]string{}
 	var fields map[string]any
 	if err := yaml.Unmarshal(b, &fields); err != nil {
-		return usage("%s is neither YAML nor JSON: %w", path, err)
+		return nil, usage("%s is neither YAML nor JSON: %w", path, err)
 	}
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {
 			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
 				v = m["value"]
+				if value, ok := v.(string); ok && m["source"] != nil && m["source"] != "person" {
+					drawn[name] = value
+				}
 			}
 			if s, ok := v.(string); ok {
 				v = map[string]any{"true": true, "false": false}[s]
@@ -215,14 +249,14 @@ func (a *app) readScope(path string, body *api.ScopeBody) error {
 	}
 	j, err := json.Marshal(fields)
 	if err != nil {
-		return usage("%s can't be used: %w", path, err)
+		return nil, usage("%s can't be used: %w", path, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(j))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(body); err != nil {
-		return usage("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+		return nil, usage("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
 	}
-	return nil
+	return drawn, nil
 }
 
 func (a *app) scopeSubmit() *cobra.Command {

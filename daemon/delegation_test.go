@@ -146,8 +146,10 @@ func TestDelegationAndSecondPerson(t *testing.T) {
 	ben.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ben"})
 	submitted(g.owner)
 	approve(ben).says(t, "who edited", api.CodeForbidden, "you changed lines")
-	g.ids["soaVersionId"] = g.owner.must("POST", g.path(api.RegenerateSoA.Path), nil).str("id")
-	g.ids["soaItemId"] = g.first(api.ListSoAItems.Path)["id"].(string)
+	if id := g.owner.must("POST", g.path(api.RegenerateSoA.Path), nil).str("id"); id != g.ids["soaVersionId"] {
+		t.Errorf("nothing changed, and %s takes the place of what is under review", id)
+	}
+	g.owner.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ada"})
 	submitted(ben)
 	approve(ben).says(t, "who submitted", api.CodeForbidden, "submitted it yourself")
 	approve(cleo).says(t, "nothing", "", "approved")

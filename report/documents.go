@@ -2,17 +2,44 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
 )
 
+// goneDocuments are the files that lines cite and that are no document of the assessment any more.
+func (v *view) goneDocuments() (gone []string) {
+	there := make(map[string]bool, len(v.Documents))
+	for _, d := range v.Documents {
+		there[d.ID] = true
+	}
+	for i := range v.SoAItems {
+		for _, e := range v.SoAItems[i].Evidence {
+			if e.DocumentID != "" && !there[e.DocumentID] && !slices.Contains(gone, e.Filename) {
+				gone = append(gone, e.Filename)
+			}
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
 func (v *view) documentsSection() []block {
-	if len(v.Documents) == 0 {
+	gone := v.goneDocuments()
+	if len(v.Documents)+len(gone) == 0 {
 		return []block{say("empty", "No document has been given as evidence.")}
+	}
+	var lost []block
+	if len(gone) > 0 {
+		lost = append(lost, say("", fmt.Sprintf("Lines cite %s been taken away since.", some(len(gone), "document that has", "documents that have"))))
+	}
+	if len(v.Documents) == 0 {
+		return lost
 	}
 	read, unread := v.readDocuments()
 	out := []block{say("", fmt.Sprintf("%s read, %s not.", some(read, "document was", "documents were"), count(len(unread))))}
+	out = append(out, lost...)
 	if len(unread) > 0 {
 		t := table{Caption: "Documents that could not be taken into account", Columns: []column{{Name: "File", Width: 5}, {Name: "Status", Width: 4}, {Name: "Why", Width: 9}}}
 		for _, d := range unread {

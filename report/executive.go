@@ -53,12 +53,16 @@ func (v *view) saySubject() string {
 	s := fmt.Sprintf("%s: an assessment against %s by the controls of %s. This is how things stood on %s.",
 		or(v.Assessment.Name, "This assessment"), against, v.catalogName(), longDay(v.AsOf))
 	switch {
-	case read+len(unread) == 0:
+	case read+len(unread) == 0 && len(v.goneDocuments()) == 0:
 		s += " No document has been given as evidence."
+	case read+len(unread) == 0:
 	case len(unread) == 0:
 		s += fmt.Sprintf(" The evidence is what %s say.", some(read, "document", "documents"))
 	default:
 		s += fmt.Sprintf(" The evidence is what %s say; %s could not be taken into account.", some(read, "document", "documents"), some(len(unread), "more", "more"))
+	}
+	if gone := v.goneDocuments(); len(gone) > 0 {
+		s += fmt.Sprintf(" It rests on %s been taken away since.", some(len(gone), "document that has", "documents that have"))
 	}
 	return s
 }

@@ -133,7 +133,7 @@ type CMMCEligibility struct {
 	Of              int      `json:"of"`
 	Score           float64  `json:"score" doc:"Points over all points, 0 to 1; a plan is allowed from 0.8."`
 	NotMet          []string `json:"not_met" doc:"Requirements of NIST SP 800-171 that are not met."`
-	NotAssessed     []string `json:"not_assessed" doc:"Requirements that stand on no control of the assessment."`
+	NotAssessed     []string `json:"not_assessed" doc:"Requirements that stand on no control in scope of the assessment."`
 	Blocking        []string `json:"blocking" doc:"What keeps a plan of action from being allowed."`
 	CloseWithinDays int      `json:"close_within_days"`
 	Formula         string   `json:"formula"`

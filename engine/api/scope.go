@@ -58,6 +58,8 @@ type ScopeBody struct {
 	Constraints   *[]string `json:"constraints,omitempty"`
 	// Traits sets traits by name to true, false or null (unknown).
 	Traits map[string]*bool `json:"traits,omitempty"`
+	// Reset hands traits back to the documents.
+	Reset []string `json:"reset,omitempty" maxItems:"50" doc:"Traits that people set to hand back to the documents, which are looked through again; all for each of them."`
 }
 
 // PutScopeInput creates or updates the scope of an assessment.
