@@ -24,7 +24,7 @@ func owner(name *string) error {
 		return nil
 	case strings.ContainsFunc(*name, api.Steers):
 		return api.Invalid("owner", "an owner is a name or a role in one line, without control characters")
-	case strings.TrimSpace(*name) == "":
+	case api.Blank(*name):
 		return api.Invalid("owner", "an owner of blanks is nobody; leave it empty for none")
 	case utf8.RuneCountInString(*name) > maxOwner:
 		return api.Invalid("owner", "an owner is a name or a role of up to %d characters", maxOwner)
@@ -80,7 +80,7 @@ func text(s *string) string {
 
 func validSoA(i *api.SoAItem) error {
 	var reason error
-	if !i.Applicability.In() && i.Applicability != api.Undecided && i.Rationale == "" {
+	if !i.Applicability.In() && i.Applicability != api.Undecided && api.Blank(i.Rationale) {
 		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 	}
 	return firstError(reason, among("applicability", i.Applicability, api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided),
