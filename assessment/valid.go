@@ -103,7 +103,7 @@ func validScore(i *api.MaturityScore) error {
 
 func validPOAM(i *api.POAMItem) error {
 	err := firstError(among("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"), among("severity", i.Severity, api.Severities...),
-		sized(&i.Item, nil, len(i.Milestones)+len(i.AcceptanceCriteria), i.POAMCode, i.Weakness, i.CorrectiveAction, text(i.Owner), text(i.Resources), text(i.Comments)))
+		sized(&i.Item, nil, len(i.Milestones)+len(i.AcceptanceCriteria), i.POAMCode, i.Weakness, i.CorrectiveAction, text(i.Owner), text(i.Resources), text(i.VendorDependency), text(i.Comments)))
 	for _, m := range i.Milestones {
 		err = firstError(err, among("milestones", m.Status, "open", "in_progress", "completed", "cancelled"), sized(&i.Item, nil, len(m.Changes), m.Title))
 	}

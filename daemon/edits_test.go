@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine/api"
 )
 
@@ -23,4 +24,50 @@ func TestReasonsSaySomething(t *testing.T) {
 		}
 	}
 	g.owner.must("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": "服务器"})
+}
+
+// planned is an assessment with a plan of the gaps that were added on the codes.
+func planned(t *testing.T, codes ...string) (*atGate, []any) {
+	g := &atGate{w: newWorld(t, daemon.Options{}), ids: map[string]string{}}
+	g.owner, g.key = g.w.organization("Plan", "plan@example.com")
+	g.ids["assessmentId"] = g.owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Plan", "framework_id": "lgpd"}).str("id")
+	for _, c := range codes {
+		g.owner.must("POST", g.path(api.CreateGap.Path), map[string]any{"control_id": c, "status": "not_implemented", "severity": "high"})
+	}
+	g.ids["poamVersionId"] = g.owner.must("POST", g.path(api.DraftPOAM.Path), nil).str("id")
+	items := g.owner.must("GET", g.path(api.ListPOAMItems.Path), nil).body["data"].([]any)
+	g.ids["poamItemId"] = items[0].(map[string]any)["id"].(string)
+	return g, items
+}
+
+type object = map[string]any
+
+func TestPlansMakeSense(t *testing.T) {
+	g, items := planned(t, "IAC-06")
+	edit := func(body any) reply { return g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), body) }
+	step := func(day string, more ...any) object {
+		return object{"milestones": append(more, object{"title": "Ordered", "due_date": day, "status": "open"})}
+	}
+	one := step("2099-01-15")["milestones"].([]any)[0]
+	for want, body := range map[string]object{
+		"say what is to be done":                  {"corrective_action": " \u200b"},
+		"is more than 100 years ahead":            {"status": "risk_accepted", "risk_accepted_until": "9999-12-31"},
+		"9998-12-31 is more than 100 years ahead": {"due_date": "9998-12-31"},
+		"2001-01-01 has passed":                   step("2001-01-01"),
+		"9997-12-31 is more than 100":             step("9997-12-31"),
+		"stands 3 times for 2099-01-15":           step("2099-01-15", one, one),
+		"9996-12-31 is more than 100 years ahead": {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "9996-12-31"}}}}},
+		"2001-02-01 had passed on":                {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "2001-02-01"}}}}},
+		"more than 20000":                         {"vendor_dependency": strings.Repeat("x", 900_000)},
+	} {
+		if a := edit(body); a.status != 400 || !strings.Contains(a.text, want) {
+			t.Errorf("%.200v: %d %s, want %q", body, a.status, a.text, want)
+		}
+	}
+	// What was there stays, whatever its day, and what is done may have been done before.
+	was := items[0].(object)["milestones"].([]any)
+	done := object{"title": "Asked for", "due_date": "2025-01-15", "status": "completed"}
+	if a := edit(object{"milestones": append(was, done, one), "due_date": "2099-03-31"}); a.status != 200 {
+		t.Error(a.text)
+	}
 }
