@@ -51,7 +51,7 @@ func (a *app) finding(ctx context.Context, ref string) (*api.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item })
+	return one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item }, func(f *api.Finding) string { return f.Condition })
 }
 
 func (a *app) gapShow() *cobra.Command {

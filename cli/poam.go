@@ -51,12 +51,16 @@ func (a *app) poamItem(ctx context.Context, ref string) (*api.POAMItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range l.Data {
-		if equalCode(l.Data[i].POAMCode, ref) || slices.ContainsFunc(l.Data[i].AlsoCloses, func(c string) bool { return equalCode(c, ref) }) {
-			return &l.Data[i], nil
+	var found []*api.POAMItem
+	for n := range l.Data {
+		switch i := &l.Data[n]; {
+		case i.ID == ref, equalCode(i.POAMCode, ref):
+			return i, nil
+		case equalCode(i.ControlCode, ref), slices.ContainsFunc(i.AlsoCloses, func(c string) bool { return equalCode(c, ref) }):
+			found = append(found, i)
 		}
 	}
-	return one(ref, "item", l.Data, func(i *api.POAMItem) *api.Item { return &i.Item })
+	return only(ref, "item", found, func(i *api.POAMItem) *api.Item { return &i.Item }, func(i *api.POAMItem) string { return i.POAMCode + "  " + i.Weakness })
 }
 
 func (a *app) poamShow() *cobra.Command {

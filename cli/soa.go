@@ -58,7 +58,7 @@ func (a *app) soaItem(ctx context.Context, ref string) (*api.SoAItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item })
+	return one(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item }, func(i *api.SoAItem) string { return i.Reason })
 }
 
 func (a *app) soaShow() *cobra.Command {
