@@ -71,3 +71,35 @@ func TestPlansMakeSense(t *testing.T) {
 		t.Error(a.text)
 	}
 }
+
+// A change of nothing is none: what was approved stays approved.
+func TestScopesSaySomething(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	put := func(body any) reply { return g.owner.do("POST", g.path(api.PutScope.Path), body) }
+	g.ids["scopeId"] = put(object{"title": "Head office", "systems": []string{"ERP"}, "traits": object{"has_ot": false}}).str("id")
+	g.owner.must("POST", g.path(api.SubmitScope.Path), nil)
+	approved := g.owner.must("POST", g.path(api.ApproveScope.Path), nil)
+	for _, body := range []object{{}, {"title": "Head office"}, {"systems": []string{"ERP"}}, {"locations": []string{}}, {"traits": object{"has_ot": false}}} {
+		for _, a := range []reply{put(body), g.owner.do("PATCH", g.path(api.UpdateScope.Path), body)} {
+			if a.status != 200 || a.str("status") != "approved" || a.body["revision"] != approved.body["revision"] || a.str("approved_by") == "" {
+				t.Errorf("%v: %d %s", body, a.status, a.text)
+			}
+		}
+	}
+	for want, body := range map[string]object{
+		"a scope needs a title":                 {"title": " "},
+		"a title is one line":                   {"title": "a\u001bb"},
+		"an entry of blanks":                    {"systems": []string{"ERP", "\u200b"}},
+		"no control characters but line breaks": {"exclusions": []string{"a\u202eb"}},
+		"it has 100000 entries":                 {"locations": strings.Split(strings.Repeat("x ", 99_999)+"x", " ")},
+		"a description holds no control":        {"description": "a\u001bb"},
+		"an entry may have 2000":                {"processes": []string{strings.Repeat("x", 2001)}},
+	} {
+		if a := put(body); a.status != 400 || !strings.Contains(a.text, want) {
+			t.Errorf("%.100v: %d %.200s, want %q", body, a.status, a.text, want)
+		}
+	}
+	if a := put(object{"systems": []string{"CRM"}, "description": "First line.\nSecond line."}); a.str("status") != "draft" || a.body["version_number"] != 2.0 {
+		t.Error(a.text)
+	}
+}
