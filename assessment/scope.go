@@ -219,8 +219,11 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 		}
 		if sc.ID == "" {
 			sc = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
-		} else if err := match(m, sc.Revision); err != nil {
-			return err
+		} else {
+			sc.MarkExisted()
+			if err := match(m, sc.Revision); err != nil {
+				return err
+			}
 		}
 		if sc.Traits == nil {
 			sc.Traits = map[string]api.Trait{}

@@ -76,7 +76,10 @@ func TestPlansMakeSense(t *testing.T) {
 func TestScopesSaySomething(t *testing.T) {
 	g, _ := planned(t, "IAC-06")
 	put := func(body any) reply { return g.owner.do("POST", g.path(api.PutScope.Path), body) }
-	g.ids["scopeId"] = put(object{"title": "Head office", "systems": []string{"ERP"}, "traits": object{"has_ot": false}}).str("id")
+	made := put(object{"title": "Head office", "systems": []string{"ERP"}, "traits": object{"has_ot": false}})
+	if g.ids["scopeId"] = made.str("id"); made.status != 201 || made.header.Get("Location") != g.path(api.GetScope.Path) {
+		t.Errorf("made with %d at %s", made.status, made.header.Get("Location"))
+	}
 	g.owner.must("POST", g.path(api.SubmitScope.Path), nil)
 	approved := g.owner.must("POST", g.path(api.ApproveScope.Path), nil)
 	for _, body := range []object{{}, {"title": "Head office"}, {"systems": []string{"ERP"}}, {"locations": []string{}}, {"traits": object{"has_ot": false}}} {
@@ -101,5 +104,60 @@ func TestScopesSaySomething(t *testing.T) {
 	}
 	if a := put(object{"systems": []string{"CRM"}, "description": "First line.\nSecond line."}); a.str("status") != "draft" || a.body["version_number"] != 2.0 {
 		t.Error(a.text)
+	}
+}
+
+// What a change can't mean is refused, not passed over.
+func TestNullAndUnknownFields(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	g.ids["findingId"] = g.first(api.ListGaps.Path)["id"].(string)
+	g.ids["gapVersionId"] = g.first(api.ListGap.Path)["id"].(string)
+	g.ids["scopeId"] = g.owner.must("POST", g.path(api.PutScope.Path), object{"title": "x", "traits": object{"has_ot": nil}}).str("id")
+	for _, c := range []struct {
+		method, path string
+		body         object
+	}{
+		{"PATCH", api.UpdatePOAMItem.Path, object{"due_date": nil}}, {"PATCH", api.UpdateFinding.Path, object{"condition": nil}},
+		{"PATCH", api.UpdateScope.Path, object{"title": nil}}, {"POST", api.PutScope.Path, object{"systems": nil}}, {"PATCH", api.UpdateMaturityScore.Path, object{"level": nil}},
+	} {
+		if a := g.owner.do(c.method, g.path(c.path), c.body); a.status != 400 || !strings.Contains(a.text, "it can't be null") {
+			t.Errorf("%s %v: %d %s", c.path, c.body, a.status, a.text)
+		}
+	}
+	if a := g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"owner": nil}); a.status != 200 {
+		t.Error(a.text)
+	}
+	again := g.path(api.SubmitGap.Path)
+	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "there is no such field") || !strings.Contains(a.text, "foo") {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	if a := g.owner.do("POST", again, "[1]"); a.status != 400 {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	g.owner.must("POST", again, object{})
+}
+
+// The code of a gap is one that the catalog has, or has the form of one.
+func TestCodesOfGaps(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	add := func(code string) reply {
+		return g.owner.do("POST", g.path(api.CreateGap.Path), object{"control_id": code, "status": "not_implemented", "severity": "high"})
+	}
+	for _, code := range []string{"=CMD|CALC", "<script>x</script>", "../../etc/passwd", "A\u001bB", "A\nB", " ", "\u200b", "-1", "A B", strings.Repeat("A", 65)} {
+		if a := add(code); a.status != 400 {
+			t.Errorf("%q: %d %s", code, a.status, a.text)
+		}
+	}
+	for _, code := range []string{"SITE-1", "site_2.b", " gov-01 ", "Außen-1"} {
+		if a := add(code); a.status != 201 {
+			t.Errorf("%q: %d %s", code, a.status, a.text)
+		}
+	}
+	// A gap that is closed by hand is planned for no more.
+	closed := add("SITE-9").str("id")
+	g.owner.must("PATCH", strings.Replace(api.UpdateFinding.Path, "{findingId}", closed, 1), object{"status": "implemented"})
+	g.ids["poamVersionId"] = g.owner.must("POST", g.path(api.DraftPOAM.Path), nil).str("id")
+	if l := g.owner.must("GET", g.path(api.ListPOAMItems.Path)+"?control_code=SITE-9", nil); len(l.body["data"].([]any)) > 0 {
+		t.Error(l.text)
 	}
 }
