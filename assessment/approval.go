@@ -299,6 +299,9 @@ func decide(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalSt
 	if p.Status != api.ApprovalPending {
 		return api.Conflict("this approval is %s already; it is decided once", p.Status)
 	}
+	if verdict == api.ApprovalRejected && api.Blank(text(reason)) {
+		return api.Invalid("reason", "say why it is rejected, for whoever has to mend it")
+	}
 	now := tx.Now()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = verdict, &by.Actor, &now, reason, now
 	a, err := get(tx, by, p.AssessmentID)

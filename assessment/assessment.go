@@ -139,9 +139,23 @@ func checkDate(field string, d *api.Date) error {
 	return nil
 }
 
-// checkAhead refuses what is no date, and a date that has passed: nothing can be due then.
-func (s *Service) checkAhead(field string, d *api.Date) error {
+// farthest is how many years ahead a date may lie; one beyond stands for "never".
+const farthest = 100
+
+// checkReach refuses what is no date, and a date that never comes.
+func (s *Service) checkReach(field string, d *api.Date) error {
 	if err := checkDate(field, d); err != nil || d == nil {
+		return err
+	}
+	if last := api.DateOf(s.clock().AddDate(farthest, 0, 0)); *d > last {
+		return api.Invalid(field, "%s is more than %d years ahead; give a date up to %s", *d, farthest, last)
+	}
+	return nil
+}
+
+// checkAhead is checkReach, and refuses a date that has passed: nothing can be due then.
+func (s *Service) checkAhead(field string, d *api.Date) error {
+	if err := s.checkReach(field, d); err != nil || d == nil {
 		return err
 	}
 	if today := s.today(); *d < today {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/analyst"
 	"github.com/scf-service/service/audit"
@@ -239,6 +241,15 @@ func resultOf(st api.Implementation) api.Result {
 	return api.ResultNoEvid
 }
 
+// ownCode tells of a code that the catalog may lack: it goes into tables, sheets and the names of files.
+func ownCode(code string) bool {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
+	}
+	first, _ := utf8.DecodeRuneInString(code)
+	return unicode.IsLetter(first) && utf8.RuneCountInString(code) <= 64 && !strings.ContainsFunc(code, odd)
+}
+
 // CreateGap adds a gap by hand to the newest version, or begins the first one with it.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
@@ -275,6 +286,8 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		_, f.SeverityPoints, _ = analyst.Severity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
 	case !errors.As(err, &missing):
 		return nil, err
+	case !ownCode(f.ControlCode):
+		return nil, api.Invalid("control_id", "%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters", b.ControlID)
 	}
 	if f.Condition == "" {
 		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, strings.ReplaceAll(string(b.Status), "_", " "), by.Actor.Name)

@@ -3,7 +3,6 @@ package assessment
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/store"
@@ -50,10 +49,10 @@ func (s *Service) milestones(by api.Caller, was, approved, given []api.Milestone
 	out := slices.Clone(given)
 	for i := range out {
 		m := &out[i]
-		if err := checkDate("milestones.due_date", &m.DueDate); err != nil {
+		if err := s.plausible(was, given, m); err != nil {
 			return nil, err
 		}
-		if strings.TrimSpace(m.Title) == "" {
+		if api.Blank(m.Title) {
 			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
 		}
 		s.signDone(by, was, m)
@@ -104,12 +103,34 @@ func settleMilestones(i *api.POAMItem, today api.Date, who string) (changed bool
 
 func unfinished(m api.Milestone) bool { return m.Status == "open" || m.Status == "in_progress" }
 
+// plausible refuses a milestone that a person adds for a day that has passed or never comes, unless it is
+// done, and one that stands there already.
+func (s *Service) plausible(was, given []api.Milestone, m *api.Milestone) error {
+	before, now := countMilestone(was, *m), countMilestone(given, *m)
+	if now > max(before, 1) {
+		return api.Invalid("milestones", "%q stands %d times for %s", m.Title, now, m.DueDate)
+	}
+	if err := checkDate("milestones.due_date", &m.DueDate); err != nil || before > 0 || m.Status == "completed" && m.DueDate <= s.today() {
+		return err
+	}
+	return s.checkAhead("milestones.due_date", &m.DueDate)
+}
+
+func countMilestone(all []api.Milestone, m api.Milestone) (n int) {
+	for _, one := range all {
+		if sameMilestone(one, m) {
+			n++
+		}
+	}
+	return n
+}
+
 // sign names who makes a change that the item did not have.
 func (s *Service) sign(by api.Caller, was []api.Milestone, c *api.MilestoneChange) error {
 	if slices.ContainsFunc(was, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
 		return nil
 	}
-	if err := checkDate("milestones.changes.due_date", &c.DueDate); err != nil {
+	if err := s.checkReach("milestones.changes.due_date", &c.DueDate); err != nil {
 		return err
 	}
 	at, today := api.Date(c.At), s.today()
@@ -121,6 +142,9 @@ func (s *Service) sign(by api.Caller, was []api.Milestone, c *api.MilestoneChang
 	}
 	if at > today {
 		return api.Invalid("milestones.changes.at", "%s is yet to come; name the day on which it was decided, or none", at)
+	}
+	if c.DueDate < at {
+		return api.Invalid("milestones.changes.due_date", "%s had passed on %s, when it was decided", c.DueDate, at)
 	}
 	c.At, c.By = string(at), by.Actor.Name
 	return nil

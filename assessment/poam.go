@@ -166,6 +166,9 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if err := owner(b.Owner.Value); err != nil {
 		return nil, err
 	}
+	if b.CorrectiveAction != nil && api.Blank(*b.CorrectiveAction) {
+		return nil, api.Invalid("corrective_action", "say what is to be done")
+	}
 	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
 		var f fields
 		assign(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)

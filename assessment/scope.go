@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/analyst"
 	"github.com/scf-service/service/audit"
@@ -185,17 +186,13 @@ func byHand(b api.ScopeBody) func(*api.Scope) error {
 			set(dst, *v)
 			edited(name, *v != nil)
 		}
-		for name, f := range map[string]struct {
-			dst *[]string
-			v   *[]string
-		}{
-			"business_units": {&sc.BusinessUnits, b.BusinessUnits}, "processes": {&sc.Processes, b.Processes}, "systems": {&sc.Systems, b.Systems},
-			"locations": {&sc.Locations, b.Locations}, "legal_entities": {&sc.LegalEntities, b.LegalEntities}, "data_types": {&sc.DataTypes, b.DataTypes},
-			"third_parties": {&sc.ThirdParties, b.ThirdParties}, "exclusions": {&sc.Exclusions, b.Exclusions},
-			"assumptions": {&sc.Assumptions, b.Assumptions}, "constraints": {&sc.Constraints, b.Constraints},
+		was := listsOf(sc)
+		for name, v := range map[string]*[]string{
+			"business_units": b.BusinessUnits, "processes": b.Processes, "systems": b.Systems, "locations": b.Locations, "legal_entities": b.LegalEntities,
+			"data_types": b.DataTypes, "third_parties": b.ThirdParties, "exclusions": b.Exclusions, "assumptions": b.Assumptions, "constraints": b.Constraints,
 		} {
-			set(f.dst, f.v)
-			edited(name, f.v != nil)
+			set(was[name], v)
+			edited(name, v != nil)
 		}
 		for name, v := range b.Traits {
 			if !slices.Contains(api.TraitNames, name) {
@@ -213,9 +210,54 @@ func byHand(b api.ScopeBody) func(*api.Scope) error {
 			sc.Traits[name] = t
 			edited("traits."+name, true)
 		}
-		return nil
+		if b.Title != nil && api.Blank(*b.Title) {
+			return api.Invalid("title", "a scope needs a title")
+		}
+		return validScope(sc)
 	}
 }
+
+// listsOf are the lists of a scope by their names.
+func listsOf(sc *api.Scope) map[string]*[]string {
+	return map[string]*[]string{"business_units": &sc.BusinessUnits, "processes": &sc.Processes, "systems": &sc.Systems, "locations": &sc.Locations, "legal_entities": &sc.LegalEntities,
+		"data_types": &sc.DataTypes, "third_parties": &sc.ThirdParties, "exclusions": &sc.Exclusions, "assumptions": &sc.Assumptions, "constraints": &sc.Constraints}
+}
+
+// validScope refuses what no scope says, whoever brings it.
+func validScope(sc *api.Scope) error {
+	broken := func(r rune) bool { return api.Steers(r) && !strings.ContainsRune("\r\n\t", r) }
+	switch {
+	case strings.ContainsFunc(sc.Title, api.Steers):
+		return api.Invalid("title", "a title is one line, without control characters")
+	case strings.ContainsFunc(sc.Description, broken):
+		return api.Invalid("description", "a description holds no control characters but line breaks")
+	case utf8.RuneCountInString(sc.Title) > maxScopeTitle || utf8.RuneCountInString(sc.Description) > maxItemText:
+		return api.Invalid("title", "a title may have %d characters and a description %d", maxScopeTitle, maxItemText)
+	}
+	for name, l := range listsOf(sc) {
+		if len(*l) > maxItemParts {
+			return api.Invalid(name, "it has %d entries; %d are the most", len(*l), maxItemParts)
+		}
+		for n, entry := range *l {
+			field := fmt.Sprintf("%s.%d", name, n)
+			switch {
+			case api.Blank(entry):
+				return api.Invalid(field, "an entry of blanks says nothing; leave it out")
+			case strings.ContainsFunc(entry, broken):
+				return api.Invalid(field, "an entry holds no control characters but line breaks")
+			case utf8.RuneCountInString(entry) > maxScopeEntry:
+				return api.Invalid(field, "an entry may have %d characters", maxScopeEntry)
+			}
+		}
+	}
+	return nil
+}
+
+// What a title and an entry of a scope's lists may hold, in characters.
+const (
+	maxScopeTitle = 300
+	maxScopeEntry = 2_000
+)
 
 // changeScope makes or changes a scope, named by its assessment or its id. A
 // change of an approved scope begins its next version.
@@ -239,13 +281,25 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 		}
 		if sc.ID == "" {
 			sc = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
-		} else if err := match(m, sc.Revision); err != nil {
-			return err
+		} else {
+			sc.MarkExisted()
+			if err := match(m, sc.Revision); err != nil {
+				return err
+			}
 		}
 		if sc.Traits == nil {
 			sc.Traits = map[string]api.Trait{}
 		}
+		edited := slices.Clone(sc.EditedFields)
+		was, err := scopeSays(&sc)
+		if err != nil {
+			return err
+		}
 		if err := change(&sc); err != nil {
+			return err
+		}
+		if now, err := scopeSays(&sc); err != nil || now == was && sc.Revision > 0 {
+			sc.EditedFields = edited // nothing is changed: what was approved stays so
 			return err
 		}
 		if sc.Status == api.VersionApproved {
@@ -304,6 +358,14 @@ func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to,
 	return &sc, err
 }
 
+// scopeSays is scopeHash without who edited which fields: setting what is set already changes nothing.
+func scopeSays(sc *api.Scope) (string, error) {
+	c := *sc
+	c.EditedFields = nil
+	api.NeverNull(&c) // an empty list is no list
+	return scopeHash(&c)
+}
+
 // scopeHash is the SHA-256 over a scope's content.
 func scopeHash(sc *api.Scope) (string, error) {
 	c := *sc
@@ -336,8 +398,8 @@ func ReplayScope(tx *store.Tx, by api.Caller, assessment, id string, changes map
 	if err := Fill(fields, &sc); err != nil {
 		return nil, nil, err
 	}
-	if len(sc.Title) > maxItemText || len(sc.Description) > 4*maxItemText {
-		return nil, nil, api.Invalid("title", "the scope's title or description is too long")
+	if err := validScope(&sc); err != nil {
+		return nil, nil, err
 	}
 	for name, t := range sc.Traits {
 		if !slices.Contains(api.TraitNames, name) || !slices.Contains([]string{"true", "false", "unknown"}, t.Value) {

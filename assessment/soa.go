@@ -369,7 +369,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				return nil, api.Invalid("inclusion_reasons", "there is no inclusion reason %q", r)
 			}
 		}
-		if !i.Applicability.In() && i.Applicability != api.Undecided && strings.TrimSpace(i.Rationale) == "" {
+		if !i.Applicability.In() && i.Applicability != api.Undecided && api.Blank(i.Rationale) {
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 		}
 		return f, nil
@@ -460,7 +460,7 @@ var rules = []struct {
 		return ""
 	}},
 	{"exclusion-justified", "error", func(i *api.SoAItem) string {
-		if (i.Applicability == api.NotApplicable || i.Applicability == api.OutOfScope) && strings.TrimSpace(i.Rationale) == "" {
+		if (i.Applicability == api.NotApplicable || i.Applicability == api.OutOfScope) && api.Blank(i.Rationale) {
 			return "say why the control is " + string(i.Applicability)
 		}
 		return ""

@@ -24,7 +24,7 @@ func owner(name *string) error {
 		return nil
 	case strings.ContainsFunc(*name, api.Steers):
 		return api.Invalid("owner", "an owner is a name or a role in one line, without control characters")
-	case strings.TrimSpace(*name) == "":
+	case api.Blank(*name):
 		return api.Invalid("owner", "an owner of blanks is nobody; leave it empty for none")
 	case utf8.RuneCountInString(*name) > maxOwner:
 		return api.Invalid("owner", "an owner is a name or a role of up to %d characters", maxOwner)
@@ -80,7 +80,7 @@ func text(s *string) string {
 
 func validSoA(i *api.SoAItem) error {
 	var reason error
-	if !i.Applicability.In() && i.Applicability != api.Undecided && i.Rationale == "" {
+	if !i.Applicability.In() && i.Applicability != api.Undecided && api.Blank(i.Rationale) {
 		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 	}
 	return firstError(reason, among("applicability", i.Applicability, api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided),
@@ -103,7 +103,7 @@ func validScore(i *api.MaturityScore) error {
 
 func validPOAM(i *api.POAMItem) error {
 	err := firstError(among("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"), among("severity", i.Severity, api.Severities...),
-		sized(&i.Item, nil, len(i.Milestones)+len(i.AcceptanceCriteria), i.POAMCode, i.Weakness, i.CorrectiveAction, text(i.Owner), text(i.Resources), text(i.Comments)))
+		sized(&i.Item, nil, len(i.Milestones)+len(i.AcceptanceCriteria), i.POAMCode, i.Weakness, i.CorrectiveAction, text(i.Owner), text(i.Resources), text(i.VendorDependency), text(i.Comments)))
 	for _, m := range i.Milestones {
 		err = firstError(err, among("milestones", m.Status, "open", "in_progress", "completed", "cancelled"), sized(&i.Item, nil, len(m.Changes), m.Title))
 	}

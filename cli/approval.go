@@ -157,7 +157,7 @@ func (a *app) gateReject(g api.Gate) *cobra.Command {
 		Long:    fmt.Sprintf("Rejects the %s that is under review. An assessment\nthat stands at this gate goes back to the draft; one that is past it stays where it is.", g.Title()),
 		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", nounOf(g)),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if reason == "" {
+			if api.Blank(reason) {
 				return needReason()
 			}
 			id, err := a.pending(cmd.Context(), g)
@@ -214,7 +214,7 @@ func (a *app) approveAndTell(ctx context.Context, id, comment, content string) e
 }
 
 func (a *app) rejectAndTell(ctx context.Context, id, reason string) error {
-	if reason == "" {
+	if api.Blank(reason) {
 		return needReason()
 	}
 	in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}}

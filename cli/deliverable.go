@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -258,16 +258,45 @@ func missing(p *print.Page, elements []string) {
 	}
 }
 
-// one picks the line that a control's code or a line's id names.
-func one[T any](ref, what string, all []T, of func(*T) *api.Item) (*T, error) {
-	at := slices.IndexFunc(all, func(t T) bool { i := of(&t); return i.ID == ref || equalCode(i.ControlCode, ref) })
-	if at < 0 {
-		known := make([]string, len(all))
-		for n := range all {
-			known[n] = of(&all[n]).ControlCode
+// one picks the line that a control's code or a line's id names. Where a code names several it picks none:
+// tell says how they differ.
+func one[T any](ref, what string, all []T, of func(*T) *api.Item, tell func(*T) string) (*T, error) {
+	var found []*T
+	for n := range all {
+		switch i := of(&all[n]); {
+		case i.ID == ref:
+			return &all[n], nil
+		case equalCode(i.ControlCode, ref):
+			found = append(found, &all[n])
 		}
+	}
+	known := make([]string, len(all))
+	for n := range all {
+		known[n] = of(&all[n]).ControlCode
+	}
+	return only(ref, what, found, known, of, tell)
+}
+
+// only is the one that was found among those whose codes are known.
+func only[T any](ref, what string, found []*T, known []string, of func(*T) *api.Item, tell func(*T) string) (*T, error) {
+	switch len(found) {
+	case 0:
 		return nil, advise(stopped("this version has no %s for %q%s", what, ref, didYouMean(ref, known)),
 			"a line is named by the code of its control or by its id; a control that no chosen framework or baseline brings in has none")
+	case 1:
+		return found[0], nil
 	}
-	return &all[at], nil
+	lines := make([]string, len(found))
+	for n, f := range found {
+		lines[n] = fmt.Sprintf("%s  %s", of(f).ID, short(tell(f)))
+	}
+	return nil, advise(usage("%d %ss are of %s:\n  - %s", len(found), what, ref, strings.Join(lines, "\n  - ")), "name the one that is meant by its id")
+}
+
+// short is the beginning of a text that others follow.
+func short(text string) string {
+	if r := []rune(text); len(r) > 80 {
+		return strings.TrimSpace(string(r[:79])) + "…"
+	}
+	return text
 }

@@ -54,7 +54,7 @@ func (a *app) finding(ctx context.Context, ref string) (*api.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item })
+	return one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item }, func(f *api.Finding) string { return f.Condition })
 }
 
 func (a *app) gapShow() *cobra.Command {
@@ -203,7 +203,7 @@ func (a *app) gapAdd() *cobra.Command {
 	var t gapText
 	cmd := &cobra.Command{
 		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap by hand", Args: takes(1, 1),
-		Long:              "Adds a finding that the analysis did not make. A code that the catalog lacks is\ntaken and marked.",
+		Long:              "Adds a finding that the analysis did not make. A code that the catalog lacks is\ntaken and marked. One that was added by mistake is closed by its id, with\n`service gap edit ID --status implemented`, and is planned for no more.",
 		Example:           "  service gap add IAC-06 --status not_implemented --severity high --condition 'No second factor on the VPN'",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -55,7 +55,7 @@ func (a *app) score(ctx context.Context, ref string) (*api.MaturityScore, error)
 	if err != nil {
 		return nil, err
 	}
-	return one(ref, "score", l.Data, func(s *api.MaturityScore) *api.Item { return &s.Item })
+	return one(ref, "score", l.Data, func(s *api.MaturityScore) *api.Item { return &s.Item }, func(s *api.MaturityScore) string { return s.Rationale })
 }
 
 func (a *app) maturityShow() *cobra.Command {

@@ -59,12 +59,19 @@ func (a *app) poamItem(ctx context.Context, ref string) (*api.POAMItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range l.Data {
-		if equalCode(l.Data[i].POAMCode, ref) || slices.ContainsFunc(l.Data[i].AlsoCloses, func(c string) bool { return equalCode(c, ref) }) {
-			return &l.Data[i], nil
+	var found []*api.POAMItem
+	known := make([]string, len(l.Data))
+	for n := range l.Data {
+		i := &l.Data[n]
+		known[n] = i.ControlCode
+		switch {
+		case i.ID == ref, equalCode(i.POAMCode, ref):
+			return i, nil
+		case equalCode(i.ControlCode, ref), slices.ContainsFunc(i.AlsoCloses, func(c string) bool { return equalCode(c, ref) }):
+			found = append(found, i)
 		}
 	}
-	return one(ref, "item", l.Data, func(i *api.POAMItem) *api.Item { return &i.Item })
+	return only(ref, "item", found, known, func(i *api.POAMItem) *api.Item { return &i.Item }, func(i *api.POAMItem) string { return i.POAMCode + "  " + i.Weakness })
 }
 
 func (a *app) poamShow() *cobra.Command {

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -97,8 +99,9 @@ func (a *app) scopeSet() *cobra.Command {
 		Use: "set", Short: "Create or change the scope", Args: takes(0, 0),
 		Long: `Sets the named fields; the others stay. A list that is given takes the place of the
 one there was: repeat its flag for several entries. With -f, the fields come from a
-YAML or JSON file with the names of the API (- for stdin); flags win over it. Traits in
-what ` + "`scope show -o yaml`" + ` wrote that nobody set stay the documents', unless you change them.`,
+YAML or JSON file with the names of the API (- for stdin); flags win over it. A trait
+is true, false (yes and no are the same) or unknown. Traits in what ` + "`scope show -o yaml`" + `
+wrote that nobody set stay the documents', unless you change them.`,
 		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := anyChanged(cmd); err != nil {
@@ -168,19 +171,32 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 		if err := oneOf("trait", name, api.TraitNames); err != nil {
 			return err
 		}
-		if err := oneOf("value of a trait", value, []string{"true", "false", "unknown"}); err != nil {
+		is, err := traitValue(name, value)
+		if err != nil {
 			return err
 		}
 		if body.Traits == nil {
 			body.Traits = map[string]*bool{}
 		}
-		body.Traits[name] = nil
-		if value != "unknown" {
-			is := value == "true"
-			body.Traits[name] = &is
-		}
+		body.Traits[name] = is
 	}
 	return nil
+}
+
+// traitValue reads what a trait is set to; nil is unknown. What is not plainly one of the three is
+// refused: a value that was guessed would decide which controls apply.
+func traitValue(name string, v any) (*bool, error) {
+	var is bool
+	switch word := strings.ToLower(fmt.Sprint(v)); {
+	case v == nil, word == "unknown":
+		return nil, nil
+	case word == "true", word == "yes":
+		is = true
+	case word == "false", word == "no":
+	default:
+		return nil, advise(usage("the trait %s can't be %q", name, fmt.Sprint(v)), "it is true, false or unknown")
+	}
+	return &is, nil
 }
 
 // maxScopeFile bounds a scope file; the API takes no larger body.
@@ -233,15 +249,16 @@ func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]stri
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {
 			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
-				v = m["value"]
+				v = cmp.Or[any](m["value"], "")
 				if value, ok := v.(string); ok && m["source"] != nil && m["source"] != "person" {
 					drawn[name] = value
 				}
 			}
-			if s, ok := v.(string); ok {
-				v = map[string]any{"true": true, "false": false}[s]
+			is, err := traitValue(name, v)
+			if err != nil {
+				return nil, err
 			}
-			traits[name] = v
+			traits[name] = is
 		}
 	}
 	for _, shown := range []string{"id", "created_at", "updated_at", "organization_id", "assessment_id", "status", "version_number", "revision", "edited_fields", "created_by", "approved_by", "approved_at"} {

@@ -70,7 +70,7 @@ func (a *app) soaItem(ctx context.Context, ref string) (*api.SoAItem, error) {
 			return nil, err
 		}
 	}
-	return one(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item })
+	return one(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item }, func(i *api.SoAItem) string { return i.Reason })
 }
 
 // answering is the error of a requirement that was named where a control is meant.

@@ -32,6 +32,7 @@ type input struct {
 	optional bool
 	defaults []preset
 	names    []named
+	solid    []string // fields that a change can't set to null
 }
 
 // parameter is a field that comes from the path, the query, a header or a cookie.
@@ -126,6 +127,14 @@ func (in *input) takeBody(desc *huma.Operation, t reflect.Type, f reflect.Struct
 		return
 	}
 	in.names = names(f.Type, []string{"body"}, f.Index)
+	// Where a record is made, null is no value. In a change it would say something that it can't mean.
+	if desc.Method == http.MethodPatch || f.Type == reflect.TypeFor[api.ScopeBody]() {
+		for _, b := range reflect.VisibleFields(f.Type) {
+			if key, _, _ := strings.Cut(b.Tag.Get("json"), ","); key != "" && !isOptional(b.Type) {
+				in.solid = append(in.solid, key)
+			}
+		}
+	}
 	for _, b := range reflect.VisibleFields(f.Type) {
 		if text, ok := b.Tag.Lookup("default"); ok {
 			v := reflect.New(b.Type)
@@ -176,9 +185,26 @@ func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
 		if err := in.readBody(body, v, at, &wrong); err != nil {
 			return err
 		}
+	} else if err := noBody(body, at, &wrong); err != nil {
+		return err
 	}
 	if len(wrong.Errors) > 0 {
 		return refusal(wrong.Errors)
+	}
+	return nil
+}
+
+// noBody refuses what is sent to an operation that reads nothing of it; an empty object says nothing.
+func noBody(body []byte, at func(...string) *huma.PathBuffer, wrong *huma.ValidateResult) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return api.Invalid("", "this takes no body")
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		wrong.Add(at("body", name), fields[name], "there is no such field")
 	}
 	return nil
 }
@@ -197,6 +223,12 @@ func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma
 			return api.Invalid("", "%v", err)
 		}
 		huma.Validate(in.schemas, in.schema, at("body"), huma.ModeWriteToServer, parsed, wrong)
+		fields, _ := parsed.(map[string]any)
+		for _, name := range in.solid {
+			if v, given := fields[name]; given && v == nil {
+				wrong.Add(at("body", name), nil, "it can't be null; leave it out to keep what it is")
+			}
+		}
 	}
 	err := json.Unmarshal(body, v.FieldByIndex(in.body).Addr().Interface())
 	if err != nil && len(wrong.Errors) == before {

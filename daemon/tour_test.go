@@ -306,7 +306,7 @@ func (r *tour) poam() {
 	r.ask(api.ListPOAM.Operation, "", "")
 	r.ask(api.GetPOAM.Operation, "", "")
 	r.note("poamItemId", r.first(r.ask(api.ListPOAMItems.Operation, "?limit=5", "")))
-	r.ask(api.UpdatePOAMItem.Operation, "", `{"owner": "Ada", "status": "in_progress", "milestones": [{"title": "Ordered", "due_date": "2027-01-15", "status": "open"}]}`)
+	r.ask(api.UpdatePOAMItem.Operation, "", `{"owner": "Ada", "status": "in_progress", "milestones": [{"title": "Ordered", "due_date": "2099-01-15", "status": "open"}]}`)
 	r.ask(api.GetPOAMSummary.Operation, "", "")
 	r.ask(api.SubmitPOAM.Operation, "", "")
 	r.note("approvalId", r.first(r.ask(api.ListApprovals.Operation, "?status=pending&gate=poam", "")))

@@ -34,7 +34,15 @@ type Scope struct {
 	CreatedBy     string           `json:"created_by"`
 	ApprovedBy    *string          `json:"approved_by"`
 	ApprovedAt    *time.Time       `json:"approved_at"`
+
+	existed bool
 }
+
+// MarkExisted notes that the scope was there before it was set: the answer is 200.
+func (s *Scope) MarkExisted() { s.existed = true }
+
+// Existed tells whether MarkExisted was called.
+func (s *Scope) Existed() bool { return s.existed }
 
 // TraitNames are the traits a scope has, in the order they are shown.
 var TraitNames = []string{
@@ -85,7 +93,7 @@ const tagScope = "Scope and SoA"
 // Operations on the scope, of the interface's part 4.9.
 var (
 	GetAssessmentScope = Get[AssessmentInput, Scope]("get-assessment-scope", "/assessments/{assessmentId}/scope", Needs("scope:read"), Tagged(tagScope), Summary("Read the scope of an assessment"))
-	PutScope           = Post[PutScopeInput, Scope]("put-assessment-scope", "/assessments/{assessmentId}/scope", Needs("scope:write"), Tagged(tagScope), Summary("Create or update the scope of an assessment"))
+	PutScope           = Create[PutScopeInput, Scope]("put-assessment-scope", "/assessments/{assessmentId}/scope", Needs("scope:write"), Tagged(tagScope), Summary("Create or update the scope of an assessment"))
 	GetScope           = Get[ScopeInput, Scope]("get-scope", "/scopes/{scopeId}", Needs("scope:read"), Tagged(tagScope), Summary("Read a scope"))
 	UpdateScope        = Patch[UpdateScopeInput, Scope]("update-scope", "/scopes/{scopeId}", Needs("scope:write"), Tagged(tagScope), Summary("Change a scope"))
 	SubmitScope        = Post[ScopeInput, Scope]("submit-scope", "/scopes/{scopeId}/submit-review", Needs("scope:write"), Tagged(tagScope), Summary("Submit a scope for review"))

@@ -16,6 +16,8 @@ func LocationOf(out any) string {
 		return Prefix + "/assessments/"
 	case *Document:
 		return Prefix + "/documents/"
+	case *Scope:
+		return Prefix + "/scopes/"
 	case *SoAVersion:
 		return Prefix + "/soa/"
 	case *GapVersion:

@@ -1,0 +1,163 @@
+package daemon_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine/api"
+)
+
+// A reason of blanks, or of signs that nobody sees, is none.
+func TestReasonsSaySomething(t *testing.T) {
+	g := newAtGate(t)
+	for _, reason := range []string{"  \n ", "\u200b", "\u2800 \u3164"} {
+		if a := g.owner.do("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": reason}); a.status != 400 || !strings.Contains(a.text, "say why it is rejected") {
+			t.Errorf("%q: %d %s", reason, a.status, a.text)
+		}
+		edit := map[string]any{"applicability": "out_of_scope", "rationale": reason}
+		if a := g.owner.do("PATCH", g.path(api.UpdateSoAItem.Path), edit); a.status != 400 || !strings.Contains(a.text, "say why") {
+			t.Errorf("%q: %d %s", reason, a.status, a.text)
+		}
+		if a := g.owner.do("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": reason}); a.status != 400 {
+			t.Errorf("an owner %q: %d %s", reason, a.status, a.text)
+		}
+	}
+	g.owner.must("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": "服务器"})
+}
+
+// planned is an assessment with a plan of the gaps that were added on the codes.
+func planned(t *testing.T, codes ...string) (*atGate, []any) {
+	g := &atGate{w: newWorld(t, daemon.Options{}), ids: map[string]string{}}
+	g.owner, g.key = g.w.organization("Plan", "plan@example.com")
+	g.ids["assessmentId"] = g.owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Plan", "framework_id": "lgpd"}).str("id")
+	for _, c := range codes {
+		g.owner.must("POST", g.path(api.CreateGap.Path), map[string]any{"control_id": c, "status": "not_implemented", "severity": "high"})
+	}
+	g.ids["poamVersionId"] = g.owner.must("POST", g.path(api.DraftPOAM.Path), nil).str("id")
+	items := g.owner.must("GET", g.path(api.ListPOAMItems.Path), nil).body["data"].([]any)
+	g.ids["poamItemId"] = items[0].(map[string]any)["id"].(string)
+	return g, items
+}
+
+type object = map[string]any
+
+func TestPlansMakeSense(t *testing.T) {
+	g, items := planned(t, "IAC-06")
+	edit := func(body any) reply { return g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), body) }
+	step := func(day string, more ...any) object {
+		return object{"milestones": append(more, object{"title": "Ordered", "due_date": day, "status": "open"})}
+	}
+	one := step("2099-01-15")["milestones"].([]any)[0]
+	for want, body := range map[string]object{
+		"say what is to be done":                  {"corrective_action": " \u200b"},
+		"is more than 100 years ahead":            {"status": "risk_accepted", "risk_accepted_until": "9999-12-31"},
+		"9998-12-31 is more than 100 years ahead": {"due_date": "9998-12-31"},
+		"2001-01-01 has passed":                   step("2001-01-01"),
+		"9997-12-31 is more than 100":             step("9997-12-31"),
+		"stands 3 times for 2099-01-15":           step("2099-01-15", one, one),
+		"9996-12-31 is more than 100 years ahead": {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "9996-12-31"}}}}},
+		"2001-02-01 had passed on":                {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "2001-02-01"}}}}},
+		"more than 20000":                         {"vendor_dependency": strings.Repeat("x", 900_000)},
+	} {
+		if a := edit(body); a.status != 400 || !strings.Contains(a.text, want) {
+			t.Errorf("%.200v: %d %s, want %q", body, a.status, a.text, want)
+		}
+	}
+	// What was there stays, whatever its day, and what is done may have been done before.
+	was := items[0].(object)["milestones"].([]any)
+	done := object{"title": "Asked for", "due_date": "2025-01-15", "status": "completed"}
+	if a := edit(object{"milestones": append(was, done, one), "due_date": "2099-03-31"}); a.status != 200 {
+		t.Error(a.text)
+	}
+}
+
+// A change of nothing is none: what was approved stays approved.
+func TestScopesSaySomething(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	put := func(body any) reply { return g.owner.do("POST", g.path(api.PutScope.Path), body) }
+	made := put(object{"title": "Head office", "systems": []string{"ERP"}, "traits": object{"has_ot": false}})
+	if g.ids["scopeId"] = made.str("id"); made.status != 201 || made.header.Get("Location") != g.path(api.GetScope.Path) {
+		t.Errorf("made with %d at %s", made.status, made.header.Get("Location"))
+	}
+	g.owner.must("POST", g.path(api.SubmitScope.Path), nil)
+	approved := g.owner.must("POST", g.path(api.ApproveScope.Path), nil)
+	for _, body := range []object{{}, {"title": "Head office"}, {"systems": []string{"ERP"}}, {"locations": []string{}}, {"traits": object{"has_ot": false}}} {
+		for _, a := range []reply{put(body), g.owner.do("PATCH", g.path(api.UpdateScope.Path), body)} {
+			if a.status != 200 || a.str("status") != "approved" || a.body["revision"] != approved.body["revision"] || a.str("approved_by") == "" {
+				t.Errorf("%v: %d %s", body, a.status, a.text)
+			}
+		}
+	}
+	for want, body := range map[string]object{
+		"a scope needs a title":                 {"title": " "},
+		"a title is one line":                   {"title": "a\u001bb"},
+		"an entry of blanks":                    {"systems": []string{"ERP", "\u200b"}},
+		"no control characters but line breaks": {"exclusions": []string{"a\u202eb"}},
+		"it has 100000 entries":                 {"locations": strings.Split(strings.Repeat("x ", 99_999)+"x", " ")},
+		"a description holds no control":        {"description": "a\u001bb"},
+		"an entry may have 2000":                {"processes": []string{strings.Repeat("x", 2001)}},
+	} {
+		if a := put(body); a.status != 400 || !strings.Contains(a.text, want) {
+			t.Errorf("%.100v: %d %.200s, want %q", body, a.status, a.text, want)
+		}
+	}
+	if a := put(object{"systems": []string{"CRM"}, "description": "First line.\nSecond line."}); a.str("status") != "draft" || a.body["version_number"] != 2.0 {
+		t.Error(a.text)
+	}
+}
+
+// What a change can't mean is refused, not passed over.
+func TestNullAndUnknownFields(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	g.ids["findingId"] = g.first(api.ListGaps.Path)["id"].(string)
+	g.ids["gapVersionId"] = g.first(api.ListGap.Path)["id"].(string)
+	g.ids["scopeId"] = g.owner.must("POST", g.path(api.PutScope.Path), object{"title": "x", "traits": object{"has_ot": nil}}).str("id")
+	for _, c := range []struct {
+		method, path string
+		body         object
+	}{
+		{"PATCH", api.UpdatePOAMItem.Path, object{"due_date": nil}}, {"PATCH", api.UpdateFinding.Path, object{"condition": nil}},
+		{"PATCH", api.UpdateScope.Path, object{"title": nil}}, {"POST", api.PutScope.Path, object{"systems": nil}}, {"PATCH", api.UpdateMaturityScore.Path, object{"level": nil}},
+	} {
+		if a := g.owner.do(c.method, g.path(c.path), c.body); a.status != 400 || !strings.Contains(a.text, "it can't be null") {
+			t.Errorf("%s %v: %d %s", c.path, c.body, a.status, a.text)
+		}
+	}
+	if a := g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"owner": nil}); a.status != 200 {
+		t.Error(a.text)
+	}
+	again := g.path(api.SubmitGap.Path)
+	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "there is no such field") || !strings.Contains(a.text, "foo") {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	if a := g.owner.do("POST", again, "[1]"); a.status != 400 {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	g.owner.must("POST", again, object{})
+}
+
+// The code of a gap is one that the catalog has, or has the form of one.
+func TestCodesOfGaps(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	add := func(code string) reply {
+		return g.owner.do("POST", g.path(api.CreateGap.Path), object{"control_id": code, "status": "not_implemented", "severity": "high"})
+	}
+	for _, code := range []string{"=CMD|CALC", "<script>x</script>", "../../etc/passwd", "A\u001bB", "A\nB", " ", "\u200b", "-1", "A B", strings.Repeat("A", 65)} {
+		if a := add(code); a.status != 400 {
+			t.Errorf("%q: %d %s", code, a.status, a.text)
+		}
+	}
+	for _, code := range []string{"SITE-1", "site_2.b", " gov-01 ", "Außen-1"} {
+		if a := add(code); a.status != 201 {
+			t.Errorf("%q: %d %s", code, a.status, a.text)
+		}
+	}
+	// A gap that is closed by hand is planned for no more.
+	closed := add("SITE-9").str("id")
+	g.owner.must("PATCH", strings.Replace(api.UpdateFinding.Path, "{findingId}", closed, 1), object{"status": "implemented"})
+	g.ids["poamVersionId"] = g.owner.must("POST", g.path(api.DraftPOAM.Path), nil).str("id")
+	if l := g.owner.must("GET", g.path(api.ListPOAMItems.Path)+"?control_code=SITE-9", nil); len(l.body["data"].([]any)) > 0 {
+		t.Error(l.text)
+	}
+}
