@@ -154,8 +154,8 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 	if t, err := today.Time(); err == nil {
 		last := api.DateOf(t.AddDate(0, 0, cmmcDays))
 		for _, p := range plan {
-			if bears(p.RequirementCodes, borne, met) && p.DueDate > last && p.Status != "completed" && p.Status != "cancelled" {
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.DueDate, cmmcDays))
+			if bears(p.RequirementCodes, borne, met) && p.Due() > last && p.Status != "completed" && p.Status != "cancelled" {
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.Due(), cmmcDays))
 			}
 		}
 	}
