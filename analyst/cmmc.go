@@ -146,8 +146,8 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 	if t, err := today.Time(); err == nil {
 		last := api.DateOf(t.AddDate(0, 0, cmmcDays))
 		for n := range plan {
-			if p := &plan[n]; p.DueDate > last && closing(p) && bears(p.RequirementCodes, waits) {
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.DueDate, cmmcDays))
+			if p := &plan[n]; p.Due() > last && closing(p) && bears(p.RequirementCodes, waits) {
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.Due(), cmmcDays))
 			}
 		}
 	}

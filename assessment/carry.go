@@ -11,7 +11,9 @@ import (
 // former is what a draft finds of the deliverable's newest version: what people did in it.
 type former[I any] struct {
 	version, sha256 string // empty where there was none
+	status          api.VersionStatus
 	items           []I
+	approved        []I // of a plan: what was approved last, whose dates stay
 }
 
 // former reads it. The items are shared: nobody may write to what they point to.
@@ -20,15 +22,23 @@ func (k kind[V, I]) former(tx *store.Tx, s *Service, a *api.Assessment) (old for
 	if err != nil || !ok {
 		return old, err
 	}
-	old.version, old.sha256 = k.version(&v).ID, k.version(&v).ContentSHA256
-	old.items, err = k.recall(tx, s, a, old.version)
+	old.version, old.sha256, old.status = k.version(&v).ID, k.version(&v).ContentSHA256, k.version(&v).Status
+	if old.items, err = k.recall(tx, s, a, old.version); err != nil || k.gate != api.GatePOAM {
+		return old, err
+	}
+	// Dates stay also where the assessment moved to another catalog since.
+	at := *a
+	at.MigratedAt = nil
+	if v, ok, err = k.approved(tx, &at); err == nil && ok {
+		old.approved, err = k.recall(tx, s, a, k.version(&v).ID)
+	}
 	return old, err
 }
 
 // still tells whether the newest version is what was read.
 func (k kind[V, I]) still(old *former[I], newest *V) bool {
 	head := k.version(newest)
-	return old.version == head.ID && old.sha256 == head.ContentSHA256
+	return old.version == head.ID && old.sha256 == head.ContentSHA256 && old.status == head.Status
 }
 
 // before is former in a transaction of its own.

@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// approvedMilestones are those of an item that stand in the approved version of its plan: its
-// first milestones, which stay.
-func (s *Service) approvedMilestones(ctx context.Context, by api.Caller, id string) (out []api.Milestone, err error) {
+// approvedItem is an item as it stands in the approved version of its plan; nil where it does not.
+// Its dates and first milestones stay.
+func (s *Service) approvedItem(ctx context.Context, by api.Caller, id string) (out *api.POAMItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		item, err := poam.items.Get(tx, by.OrganizationID, id)
 		if err != nil {
@@ -20,30 +20,39 @@ func (s *Service) approvedMilestones(ctx context.Context, by api.Caller, id stri
 		if err != nil {
 			return err
 		}
-		v, ok, err := poam.approved(tx, &a)
-		if !ok || err != nil {
-			return err
-		}
-		all, err := poam.itemsOf(tx, by.OrganizationID, v.ID)
-		for _, i := range all {
-			if i.ControlCode == item.ControlCode && (i.POAMCode == item.POAMCode || i.Weakness == item.Weakness) {
-				out = append(out, i.Milestones...)
-			}
-		}
+		old, err := poam.former(tx, s, &a)
+		out = approvedAs(old.approved, &item)
 		return err
 	})
 	return out, err
+}
+
+// approvedAs is the approved item that an item goes back to.
+func approvedAs(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
+	return poam.pair([]api.POAMItem{*item}, approved)[0]
+}
+
+// moveDue writes another date beside the approved one.
+func (s *Service) moveDue(by api.Caller, i *api.POAMItem, to api.Date) {
+	if to != i.Due() {
+		i.DueChanges = append(slices.Clone(i.DueChanges), api.MilestoneChange{At: string(s.today()), By: by.Actor.Name, DueDate: to})
+	}
 }
 
 func sameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
 
 // milestones are an item's new ones: those that were approved have to be among them, with
 // the date they had, and a change that is new is by whoever makes it, today where no day is named.
-func (s *Service) milestones(by api.Caller, was, approved, given []api.Milestone) ([]api.Milestone, error) {
-	for _, m := range was {
-		stays := slices.ContainsFunc(approved, func(a api.Milestone) bool { return sameMilestone(a, m) })
-		if stays && !slices.ContainsFunc(given, func(g api.Milestone) bool { return sameMilestone(g, m) }) {
-			return nil, api.Invalid("milestones", "%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled", m.Title, m.DueDate)
+func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.POAMItem, given []api.Milestone) ([]api.Milestone, error) {
+	if approved != nil {
+		for _, m := range approved.Milestones {
+			at := slices.IndexFunc(given, func(g api.Milestone) bool { return sameMilestone(g, m) })
+			if at < 0 {
+				return nil, api.Invalid("milestones", "%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled", m.Title, m.DueDate)
+			}
+			if n := len(m.Changes); len(given[at].Changes) < n || !slices.Equal(given[at].Changes[:n], m.Changes) {
+				return nil, api.Invalid("milestones.changes", "the changes of %q that were approved stay; add the new one after them", m.Title)
+			}
 		}
 	}
 	out := slices.Clone(given)
@@ -60,6 +69,9 @@ func (s *Service) milestones(by api.Caller, was, approved, given []api.Milestone
 		for j := range m.Changes {
 			if err := s.sign(by, was, &m.Changes[j]); err != nil {
 				return nil, err
+			}
+			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
+				return nil, api.Invalid("milestones.changes.at", "%s is before the change that stands before it, of %s", m.Changes[j].At, m.Changes[j-1].At)
 			}
 		}
 	}

@@ -64,6 +64,15 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {
 		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items)), today)
 		carry(poam, d, old.items, copyRemediation)
+		dated := map[string]bool{} // by id, what stands in the approved plan
+		for n, as := range poam.pair(old.items, old.approved) {
+			dated[old.items[n].ID] = as != nil
+		}
+		for n, from := range poam.pair(d.items, old.items) {
+			if from != nil && dated[from.ID] {
+				d.items[n].DueDate, d.items[n].DueChanges, d.items[n].Milestones = from.DueDate, from.DueChanges, from.Milestones
+			}
+		}
 		for n := range d.items {
 			i := &d.items[n]
 			settleMilestones(i, today, text(i.EditedBy))
@@ -104,7 +113,7 @@ func copyRemediation(to, from *api.POAMItem, field string) {
 	case "resources":
 		to.Resources = from.Resources
 	case "due_date":
-		to.DueDate = from.DueDate
+		to.DueDate, to.DueChanges = from.DueDate, from.DueChanges
 	case "milestones":
 		to.Milestones = from.Milestones
 	case "status":
@@ -156,10 +165,10 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			return nil, err
 		}
 	}
-	var approved []api.Milestone
-	if b.Milestones != nil {
+	var approved *api.POAMItem
+	if b.Milestones != nil || b.DueDate != nil {
 		var err error
-		if approved, err = s.approvedMilestones(ctx, by, in.POAMItemID); err != nil {
+		if approved, err = s.approvedItem(ctx, by, in.POAMItemID); err != nil {
 			return nil, err
 		}
 	}
@@ -176,7 +185,12 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		assign(&f, "effort", &i.Effort, b.Effort)
 		f.note("owner", b.Owner.Apply(&i.Owner))
 		f.note("resources", b.Resources.Apply(&i.Resources))
-		assign(&f, "due_date", &i.DueDate, b.DueDate)
+		if b.DueDate != nil && approved != nil {
+			s.moveDue(by, i, *b.DueDate)
+			f.note("due_date", true)
+		} else {
+			assign(&f, "due_date", &i.DueDate, b.DueDate)
+		}
 		if b.Milestones != nil {
 			all, err := s.milestones(by, i.Milestones, approved, *b.Milestones)
 			if err != nil {
@@ -223,5 +237,5 @@ func closedStatus(status string) bool {
 
 // overdue tells whether an item should have been done by now and is not.
 func overdue(i *api.POAMItem, today api.Date) bool {
-	return lapsed(i, today) || !closedStatus(i.Status) && i.DueDate < today
+	return lapsed(i, today) || !closedStatus(i.Status) && i.Due() < today
 }

@@ -72,11 +72,11 @@ func countPOAM(out *api.POAMSummary, items []api.POAMItem, today api.Date) {
 		if overdue(&i, today) {
 			out.Overdue++
 		}
-		if last != "" && i.DueDate > last {
+		if last != "" && i.Due() > last {
 			out.BeyondHalfYear = append(out.BeyondHalfYear, i.POAMCode)
 		}
-		if i.DueDate != "" {
-			due[i.DueDate]++
+		if day := i.Due(); day != "" {
+			due[day]++
 		}
 	}
 	open := out.Open

@@ -40,7 +40,7 @@ func Overdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error) {
 			if !overdue(&i, today) {
 				continue
 			}
-			due := i.DueDate
+			due := i.Due()
 			if lapsed(&i, today) {
 				due = *i.RiskAcceptedUntil
 			}

@@ -151,7 +151,7 @@ func poamPage(p *print.Page, i *api.POAMItem) {
 		print.Field{Name: "severity", Value: string(i.Severity), Style: severityStyle(string(i.Severity))},
 		print.Field{Name: "priority", Value: fmt.Sprint(i.Priority)}, print.Field{Name: "effort", Value: plain(i.Effort)},
 		print.Field{Name: "status", Value: plain(i.Status)}, print.Field{Name: "risk accepted until", Value: string(orEmpty(i.RiskAcceptedUntil))},
-		print.Field{Name: "owner", Value: orEmpty(i.Owner)}, print.Field{Name: "role", Value: i.OwnerRole}, print.Field{Name: "due", Value: string(i.DueDate)},
+		print.Field{Name: "owner", Value: orEmpty(i.Owner)}, print.Field{Name: "role", Value: i.OwnerRole}, print.Field{Name: "due", Value: string(i.DueDate)}, print.Field{Name: "moved to", Value: movedTo(i.DueChanges)},
 		print.Field{Name: "after", Value: strings.Join(i.Dependencies, ", ")}, print.Field{Name: "resources", Value: orEmpty(i.Resources)},
 		print.Field{Name: "vendor", Value: orEmpty(i.VendorDependency)}, print.Field{Name: "comments", Value: orEmpty(i.Comments)})
 	if len(i.Milestones) > 0 {
@@ -206,7 +206,7 @@ func (a *app) poamList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, i := range all.Data {
-					rows = append(rows, []string{i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner), string(i.DueDate), plain(i.Effort), plain(i.Status)})
+					rows = append(rows, []string{i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner), string(i.Due()), plain(i.Effort), plain(i.Status)})
 				}
 				p.Table([]print.Column{{Title: "code", Keep: true}, {Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "to do"}, {Title: "owner", Spare: true},
 					{Title: "due", Keep: true}, {Title: "effort", Spare: true}, {Title: "status", Spare: true}}, rows)
@@ -303,4 +303,13 @@ func (a *app) poamSummary() *cobra.Command {
 			})
 		},
 	}
+}
+
+// movedTo is the last date that an approved one was moved to, and by whom.
+func movedTo(changes []api.MilestoneChange) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	c := changes[len(changes)-1]
+	return fmt.Sprintf("%s by %s on %s", c.DueDate, c.By, c.At)
 }

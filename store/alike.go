@@ -64,7 +64,7 @@ func alikeScores(a, b *api.MaturityScore) bool {
 func alikeRemediations(a, b *api.POAMItem) bool {
 	return alikeItems(&a.Item, &b.Item) && a.POAMCode == b.POAMCode && a.FindingOrigin == b.FindingOrigin && alikeLists(a.AlsoCloses, b.AlsoCloses) && a.Weakness == b.Weakness &&
 		a.CorrectiveAction == b.CorrectiveAction && a.ActionType == b.ActionType && a.Priority == b.Priority && a.Severity == b.Severity && a.Effort == b.Effort &&
-		alikePointers(a.Owner, b.Owner) && a.OwnerRole == b.OwnerRole && alikePointers(a.Resources, b.Resources) && a.DueDate == b.DueDate &&
+		alikePointers(a.Owner, b.Owner) && a.OwnerRole == b.OwnerRole && alikePointers(a.Resources, b.Resources) && a.DueDate == b.DueDate && alikeLists(a.DueChanges, b.DueChanges) &&
 		alikeAll(a.Milestones, b.Milestones, alikeMilestones) && alikeLists(a.Dependencies, b.Dependencies) && alikeLists(a.AcceptanceCriteria, b.AcceptanceCriteria) &&
 		alikeLists(a.ExpectedEvidence, b.ExpectedEvidence) && a.TargetLevel == b.TargetLevel && a.Status == b.Status && alikePointers(a.RiskAcceptedUntil, b.RiskAcceptedUntil) &&
 		alikePointers(a.VendorDependency, b.VendorDependency) && alikePointers(a.Comments, b.Comments)

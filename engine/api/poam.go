@@ -28,29 +28,38 @@ type Milestone struct {
 // POAMItem is one remediation.
 type POAMItem struct {
 	Item
-	POAMCode           string      `json:"poam_code"`
-	FindingID          string      `json:"finding_id"`
-	FindingOrigin      string      `json:"finding_origin,omitempty" doc:"The origin_id of a gap that was added by hand; it stays while finding_id is another in each version."`
-	AlsoCloses         []string    `json:"also_closes,omitempty" doc:"Codes of further controls whose findings the same action closes."`
-	Weakness           string      `json:"weakness"`
-	CorrectiveAction   string      `json:"corrective_action"`
-	ActionType         string      `json:"action_type" enum:"document,implement,collect_evidence,improve,monitor"`
-	Priority           int         `json:"priority" doc:"1 is first."`
-	Severity           Severity    `json:"severity"`
-	Effort             string      `json:"effort" enum:"small,medium,large,extra_large"`
-	Owner              *string     `json:"owner"`
-	OwnerRole          string      `json:"owner_role"`
-	Resources          *string     `json:"resources"`
-	DueDate            Date        `json:"due_date"`
-	Milestones         []Milestone `json:"milestones"`
-	Dependencies       []string    `json:"dependencies" doc:"poam_codes that come first."`
-	AcceptanceCriteria []string    `json:"acceptance_criteria"`
-	ExpectedEvidence   []string    `json:"expected_evidence"`
-	TargetLevel        int         `json:"target_level"`
-	Status             string      `json:"status" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
-	RiskAcceptedUntil  *Date       `json:"risk_accepted_until"`
-	VendorDependency   *string     `json:"vendor_dependency"`
-	Comments           *string     `json:"comments"`
+	POAMCode           string            `json:"poam_code"`
+	FindingID          string            `json:"finding_id"`
+	FindingOrigin      string            `json:"finding_origin,omitempty" doc:"The origin_id of a gap that was added by hand; it stays while finding_id is another in each version."`
+	AlsoCloses         []string          `json:"also_closes,omitempty" doc:"Codes of further controls whose findings the same action closes."`
+	Weakness           string            `json:"weakness"`
+	CorrectiveAction   string            `json:"corrective_action"`
+	ActionType         string            `json:"action_type" enum:"document,implement,collect_evidence,improve,monitor"`
+	Priority           int               `json:"priority" doc:"1 is first."`
+	Severity           Severity          `json:"severity"`
+	Effort             string            `json:"effort" enum:"small,medium,large,extra_large"`
+	Owner              *string           `json:"owner"`
+	OwnerRole          string            `json:"owner_role"`
+	Resources          *string           `json:"resources"`
+	DueDate            Date              `json:"due_date" doc:"The scheduled completion date; once approved it stays, and due_changes move it."`
+	DueChanges         []MilestoneChange `json:"due_changes,omitempty" doc:"What moved the approved due_date, oldest first; the last one holds."`
+	Milestones         []Milestone       `json:"milestones"`
+	Dependencies       []string          `json:"dependencies" doc:"poam_codes that come first."`
+	AcceptanceCriteria []string          `json:"acceptance_criteria"`
+	ExpectedEvidence   []string          `json:"expected_evidence"`
+	TargetLevel        int               `json:"target_level"`
+	Status             string            `json:"status" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
+	RiskAcceptedUntil  *Date             `json:"risk_accepted_until"`
+	VendorDependency   *string           `json:"vendor_dependency"`
+	Comments           *string           `json:"comments"`
+}
+
+// Due is when an item is due now: its scheduled date, or the last one that it was moved to.
+func (i *POAMItem) Due() Date {
+	if n := len(i.DueChanges); n > 0 {
+		return i.DueChanges[n-1].DueDate
+	}
+	return i.DueDate
 }
 
 // POAMInput names a version.

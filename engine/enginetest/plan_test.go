@@ -179,3 +179,46 @@ func TestDecidedItemsDoNotMerge(t *testing.T) {
 		t.Errorf("%s is %s, and of %v, it was of %v", into.ControlCode, now.Status, now.AlsoCloses, was)
 	}
 }
+
+// What was approved of dates and milestones stays, by hand and when drafted again; changes stand beside it.
+func TestApprovedDatesStay(t *testing.T) {
+	b, a := planned(t, "lgpd")
+	v, err := b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: b.dossier(t, a).POAM.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.approve(t, *v.ApprovalID); err != nil {
+		t.Fatal(err)
+	}
+	first := b.dossier(t, a).POAMItems[0]
+	is := func(i *api.POAMItem) bool { return i.ControlCode == first.ControlCode }
+	later := api.Date("2098-12-29")
+	i := b.plan(t, &first, func(in *api.UpdatePOAMItemInput) { in.Body.DueDate = &later })
+	if i.DueDate != first.DueDate || i.Due() != later || len(i.DueChanges) != 1 || i.DueChanges[0].By != b.by.Actor.Name {
+		t.Fatalf("due %s, %+v", i.DueDate, i.DueChanges)
+	}
+	stones := slices.Clone(i.Milestones)
+	stones[0].Changes = []api.MilestoneChange{{DueDate: later, Reason: "Nobody was there."}}
+	i = b.plan(t, i, func(in *api.UpdatePOAMItemInput) { in.Body.Milestones = &stones })
+	b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == first.ControlCode }, func(in *api.UpdateFindingInput) {
+		low := api.SeverityLow
+		in.Body.Severity = &low
+	})
+	b.planAgain(t, a)
+	i = b.planItem(t, a, is)
+	if i.DueDate != first.DueDate || i.Due() != later || i.Milestones[0].DueDate != first.Milestones[0].DueDate || len(i.Milestones[0].Changes) != 1 {
+		t.Errorf("drafted again: due %s, %+v", i.DueDate, i.Milestones)
+	}
+	if v, err = b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: i.VersionID}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.approve(t, *v.ApprovalID); err != nil {
+		t.Fatal(err)
+	}
+	for what, changes := range map[string][]api.MilestoneChange{"none": nil, "another": {{At: "1999-01-01", By: "Pope", DueDate: later}}} {
+		other := slices.Clone(i.Milestones)
+		other[0].Changes = changes
+		_, err := b.tryPlan(t, i, func(in *api.UpdatePOAMItemInput) { in.Body.Milestones = &other })
+		wantCode(t, "an approved change replaced by "+what, err, api.CodeValidation)
+	}
+}

@@ -20,8 +20,7 @@ type planItem struct {
 
 func (i *planItem) side() api.IssueSide {
 	side := api.IssueSide{Closed: i.Status == "completed" || i.Status == "cancelled" || i.Status == "risk_accepted"}
-	if i.DueDate != "" {
-		due := i.DueDate
+	if due := i.Due(); due != "" {
 		side.DueDate = &due
 	}
 	return side
