@@ -66,7 +66,8 @@ func differing[I any](before, after *I, names []string) ([]string, error) {
 		}
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		return strings.HasPrefix(name, handedBack) || !bytes.Equal(was[name], is[name])
+		moved := name == "due_date" && !bytes.Equal(was["due_changes"], is["due_changes"]) // an approved date stays
+		return strings.HasPrefix(name, handedBack) || moved || !bytes.Equal(was[name], is[name])
 	}) {
 		return names, nil
 	}

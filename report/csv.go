@@ -133,7 +133,7 @@ func (v *view) poamCSV() ([]string, csvRows) {
 	return head, csvRows{len(v.POAMItems), func(i int) []string {
 		it := &v.POAMItems[i]
 		c := append(itemCells(&it.Item, v.deliverable(api.GatePOAM)), it.POAMCode, it.FindingID, it.Weakness, it.CorrectiveAction, it.ActionType,
-			strconv.Itoa(it.Priority), string(it.Severity), it.Effort, text(it.Owner), it.OwnerRole, text(it.Resources), string(it.DueDate),
+			strconv.Itoa(it.Priority), string(it.Severity), it.Effort, text(it.Owner), it.OwnerRole, text(it.Resources), string(it.Due()),
 			strconv.FormatBool(v.overdue(it)), milestoneLines(it.Milestones), lines(it.Dependencies), lines(it.AcceptanceCriteria),
 			lines(it.ExpectedEvidence), strconv.Itoa(it.TargetLevel), it.Status, date(it.RiskAcceptedUntil), text(it.VendorDependency), text(it.Comments))
 		return append(c, v.tailCells(&it.Item)...)

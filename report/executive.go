@@ -203,10 +203,10 @@ func (v *view) sayPlan() string {
 		if v.overdue(it) {
 			overdue++
 		}
-		if it.DueDate != "" && (first == "" || it.DueDate < first) {
-			first = it.DueDate
+		if it.Due() != "" && (first == "" || it.Due() < first) {
+			first = it.Due()
 		}
-		last = max(last, it.DueDate)
+		last = max(last, it.Due())
 	}
 	s := fmt.Sprintf("The plan of action has %s, of which %s open", some(len(v.POAMItems), "item", "items"), count(open)+map[bool]string{true: " is", false: " are"}[open == 1])
 	if overdue > 0 {
@@ -234,7 +234,7 @@ func isOpen(it *api.POAMItem) bool {
 
 // overdue is by the data's date.
 func (v *view) overdue(it *api.POAMItem) bool {
-	return isOpen(it) && it.DueDate != "" && !v.AsOf.IsZero() && it.DueDate < api.DateOf(v.AsOf)
+	return isOpen(it) && it.Due() != "" && !v.AsOf.IsZero() && it.Due() < api.DateOf(v.AsOf)
 }
 
 func (v *view) sayReliance() string {

@@ -102,7 +102,7 @@ func riskStatus(status string) string {
 
 func (w *oscalWriter) riskOf(it *api.POAMItem) models.Risk {
 	return models.Risk{UUID: w.planRisk(it), Title: itemTitle(&it.Item), Description: or(it.Weakness, "The weakness is not stated."), Statement: or(it.Weakness, "The weakness is not stated."),
-		Status: riskStatus(it.Status), Deadline: dayOf(it.DueDate), Characterizations: w.severityFacet(it.Severity), Remediations: &[]models.Response{w.response(it)}}
+		Status: riskStatus(it.Status), Deadline: dayOf(it.Due()), Characterizations: w.severityFacet(it.Severity), Remediations: &[]models.Response{w.response(it)}}
 }
 
 // response is what is done about a gap, with its milestones.

@@ -287,7 +287,7 @@ func (w *oscalWriter) risk(f *api.Finding) models.Risk {
 			if it := &w.POAMItems[i]; it.FindingID == f.ID && f.ID != "" {
 				todo = append(todo, w.response(it))
 				r.Status = riskStatus(it.Status)
-				r.Deadline = dayOf(it.DueDate)
+				r.Deadline = dayOf(it.Due())
 			}
 		}
 	}

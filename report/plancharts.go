@@ -31,7 +31,7 @@ func (v *view) burnDown() (start int, steps []burnStep) {
 			continue
 		}
 		start++
-		if t, ok := parsedDay(it.DueDate); ok {
+		if t, ok := parsedDay(it.Due()); ok {
 			due = append(due, t)
 		}
 	}

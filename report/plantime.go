@@ -39,7 +39,7 @@ func (v *view) began(it *api.POAMItem) time.Time {
 // calendar are the open items that have a date, by it.
 func (v *view) calendar() (out []ganttRow, more int) {
 	for _, it := range v.byDueDate() {
-		to, ok := parsedDay(it.DueDate)
+		to, ok := parsedDay(it.Due())
 		if !ok {
 			continue
 		}
@@ -75,7 +75,7 @@ func (v *view) calendarBlocks() []block {
 			stones = append(stones, fmt.Sprintf("%s, %s, %s", m.DueDate, m.Title, words(m.Status)))
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{{v.anchors.ref("plan", r.item.POAMCode)}, v.controlCell(span{Text: r.item.ControlCode}, r.item.ControlTitle),
-			badge(string(r.item.Severity), label(string(r.item.Severity))), keep(day(&r.from)), keep(string(r.item.DueDate)), prose(or(strings.Join(stones, "\n"), "none"))}})
+			badge(string(r.item.Severity), label(string(r.item.Severity))), keep(day(&r.from)), keep(string(r.item.Due())), prose(or(strings.Join(stones, "\n"), "none"))}})
 	}
 	return []block{t, v.gantt(rows)}
 }

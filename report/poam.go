@@ -61,7 +61,7 @@ func (v *view) byDueDate() []*api.POAMItem {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *api.POAMItem) int {
-		return cmp.Compare(or(string(a.DueDate), "9999-99-99"), or(string(b.DueDate), "9999-99-99"))
+		return cmp.Compare(or(string(a.Due()), "9999-99-99"), or(string(b.Due()), "9999-99-99"))
 	})
 	return out
 }
@@ -85,7 +85,7 @@ func (v *view) planOf(f *api.Finding) cell {
 	if it == nil {
 		return nil
 	}
-	c := cell{v.anchors.ref("plan", it.POAMCode), span{Text: ", due " + or(string(it.DueDate), "on no date yet") + ", ", Keep: true}, span{Text: ownerOf(it), Free: true}}
+	c := cell{v.anchors.ref("plan", it.POAMCode), span{Text: ", due " + or(string(it.Due()), "on no date yet") + ", ", Keep: true}, span{Text: ownerOf(it), Free: true}}
 	if !isOpen(it) {
 		c = c.and(span{Text: " (" + words(it.Status) + ")"})
 	}
@@ -105,7 +105,7 @@ func (v *view) planTable() table {
 	}
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		due := keep(or(string(it.DueDate), "no date"))
+		due := keep(or(string(it.Due()), "no date"))
 		if v.overdue(it) {
 			due = due.and(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}

@@ -155,7 +155,7 @@ func (v *view) nextDue() table {
 		if len(t.Rows) == topFindings {
 			break
 		}
-		due := keep(or(string(it.DueDate), "no date"))
+		due := keep(or(string(it.Due()), "no date"))
 		if v.overdue(it) {
 			due = due.and(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}

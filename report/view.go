@@ -72,7 +72,7 @@ func (v *view) sort() {
 		return cmp.Or(a.Worse(&b), byCode(&a.Item, &b.Item))
 	})
 	slices.SortStableFunc(v.POAMItems, func(a, b api.POAMItem) int {
-		return cmp.Or(a.Priority-b.Priority, cmp.Compare(a.DueDate, b.DueDate), catalog.Natural(a.POAMCode, b.POAMCode), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.Priority-b.Priority, cmp.Compare(a.Due(), b.Due()), catalog.Natural(a.POAMCode, b.POAMCode), cmp.Compare(a.ID, b.ID))
 	})
 	slices.SortStableFunc(v.Documents, func(a, b api.Document) int {
 		return cmp.Or(cmp.Compare(strings.ToLower(a.Filename), strings.ToLower(b.Filename)), cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(a.ID, b.ID))

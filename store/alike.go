@@ -52,7 +52,7 @@ func alikeFindings(a, b *api.Finding) bool {
 		a.Severity == b.Severity && a.SeverityReason == b.SeverityReason && a.SeverityPoints == b.SeverityPoints && a.Weight == b.Weight && a.Condition == b.Condition && a.Criteria == b.Criteria &&
 		a.Cause == b.Cause && a.Effect == b.Effect && a.Recommendation == b.Recommendation && alikeLists(a.MissingElements, b.MissingElements) &&
 		alikeAll(a.Evidence, b.Evidence, alikeEvidence) && alikeNumbers(a.Confidence, b.Confidence) && alikePointers(a.Owner, b.Owner) && alikePointers(a.DueDate, b.DueDate) &&
-		alikePointers(a.Note, b.Note) && a.Source == b.Source && a.OriginID == b.OriginID
+		alikePointers(a.Note, b.Note) && a.Source == b.Source && a.StatusSetBy == b.StatusSetBy && a.OriginID == b.OriginID
 }
 
 func alikeScores(a, b *api.MaturityScore) bool {

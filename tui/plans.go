@@ -110,7 +110,7 @@ func poamKind() *kind {
 	k := kind{gate: api.GatePOAM, line: "item", lines: "items", openWord: "without an owner",
 		attrs: []attr{
 			reading(attr{key: "s", name: "status", word: "status", choices: planStatuses}, func(i *api.POAMItem) string { return i.Status }),
-			reading(attr{key: "d", name: "due_date", word: "due date", form: ofDate}, func(i *api.POAMItem) string { return string(i.DueDate) }),
+			reading(attr{key: "d", name: "due_date", word: "due date", form: ofDate}, func(i *api.POAMItem) string { return string(i.Due()) }),
 			reading(owner, func(i *api.POAMItem) string { return orNone(i.Owner) }),
 			reading(attr{key: "n", name: "comments", word: "note", form: ofLongText, null: true}, func(i *api.POAMItem) string { return orNone(i.Comments) }),
 			reading(attr{key: "i", name: "priority", word: "priority", form: ofNumber, low: 1, high: 100000}, func(i *api.POAMItem) string { return strconv.Itoa(i.Priority) }),

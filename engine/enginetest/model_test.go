@@ -235,9 +235,17 @@ func (x *machine) step(r *rand.Rand) {
 		if closed {
 			want = api.CodeInvalidState
 		} else {
+			again := op == "regenerate" && x.target[g] != ""
+			decided := d.status == api.VersionUnderReview || d.status == api.VersionApproved
+			err = x.draft(g, again)
+			// What is decided on stays where the draft comes out the same.
+			if again && decided && (g == api.GateSoA || g == api.GateGapAnalysis) && x.head(g).VersionNumber == d.version {
+				break
+			}
 			m.reopened(g)
 			d.version++
 			d.status, d.fresh = api.VersionDraft, g != api.GateSoA || m.state.Reached(api.StateScopeDrafted)
+			break
 		}
 		err = x.draft(g, op == "regenerate" && x.target[g] != "")
 	}

@@ -204,7 +204,7 @@ func Remediation(it *api.POAMItem) Fields {
 		case "resources":
 			return str(it.Resources)
 		case "due_date":
-			return string(it.DueDate)
+			return string(it.Due())
 		case fieldMilestones:
 			return lined(plannedOf(it.Milestones))
 		case fieldChanges:
