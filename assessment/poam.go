@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/analyst"
@@ -77,8 +78,41 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 			i := &d.items[n]
 			settleMilestones(i, today, text(i.EditedBy))
 		}
+		keepCodes(d.items, old)
 	}
 	return d, err
+}
+
+// keepCodes gives items the codes that they had, by which people and comments name them; new ones go on
+// behind the highest.
+func keepCodes(items []api.POAMItem, old *former[api.POAMItem]) {
+	last := 0
+	for _, before := range [][]api.POAMItem{old.items, old.approved} {
+		for n := range before {
+			if of, err := strconv.Atoi(strings.TrimPrefix(before[n].POAMCode, "POAM-")); err == nil {
+				last = max(last, of)
+			}
+		}
+	}
+	if last == 0 {
+		return
+	}
+	now := map[string]string{}
+	for n, from := range poam.pair(items, old.items) {
+		code := ""
+		if from != nil {
+			code = from.POAMCode
+		} else {
+			last++
+			code = fmt.Sprintf("POAM-%03d", last)
+		}
+		now[items[n].POAMCode], items[n].POAMCode = code, code
+	}
+	for n := range items {
+		for k, code := range items[n].Dependencies {
+			items[n].Dependencies[k] = now[code]
+		}
+	}
 }
 
 // stayApart tells which items may become part of others: none that people edited, and of an

@@ -1,6 +1,7 @@
 package enginetest_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -177,6 +178,39 @@ func TestDecidedItemsDoNotMerge(t *testing.T) {
 	b.planAgain(t, a)
 	if now := b.planItem(t, a, of(into.ControlCode)); !slices.Equal(now.AlsoCloses, was) || now.Status != "risk_accepted" {
 		t.Errorf("%s is %s, and of %v, it was of %v", into.ControlCode, now.Status, now.AlsoCloses, was)
+	}
+}
+
+// A code stays with its item, whatever the order is now; what is new gets one that nothing had.
+func TestCodesStayWithTheirItem(t *testing.T) {
+	b, a := planned(t, "iso-27001-2022")
+	before := map[string]string{}
+	for _, i := range b.dossier(t, a).POAMItems {
+		before[i.ControlCode] = i.POAMCode
+	}
+	first := b.dossier(t, a).POAMItems[0]
+	b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == first.ControlCode }, func(in *api.UpdateFindingInput) {
+		low := api.SeverityLow
+		in.Body.Severity = &low
+	})
+	b.addGap(t, a, "SITE-1", "No fence.", "Oslo")
+	b.planAgain(t, a)
+	codes := map[string]bool{}
+	for _, i := range b.dossier(t, a).POAMItems {
+		if was := before[i.ControlCode]; was != "" && i.POAMCode != was {
+			t.Errorf("%s is %s, it was %s", i.ControlCode, i.POAMCode, was)
+		}
+		if i.ControlCode == "SITE-1" && i.POAMCode <= fmt.Sprintf("POAM-%03d", len(before)) {
+			t.Errorf("what is new is %s of %d", i.POAMCode, len(before))
+		}
+		codes[i.POAMCode] = true
+	}
+	for _, i := range b.dossier(t, a).POAMItems {
+		for _, on := range i.Dependencies {
+			if !codes[on] || on == i.POAMCode {
+				t.Errorf("%s waits for %s", i.POAMCode, on)
+			}
+		}
 	}
 }
 
