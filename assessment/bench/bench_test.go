@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -60,6 +61,25 @@ func TestJudgementFloors(t *testing.T) {
 	}
 	if float64(counted) > mostCounted*float64(no) {
 		t.Errorf("%d of %d passages that deny, announce or leave blanks count as evidence: %s", counted, no, strings.Join(r.Passages.Wrong, "\n"))
+	}
+}
+
+// TestStrangers measures the rules on a university and a logistics firm whose documents say things in
+// words of their own, written and labelled by others than the rules (docs/quality.md).
+func TestStrangers(t *testing.T) {
+	r, err := bench.Run(t.Context(), bench.Options{Folder: os.DirFS("testdata/strangers"), Today: judged.Today})
+	if err != nil {
+		t.Fatal(err)
+	}
+	floors := map[string]float64{"harrowmere": 0.24, "palletine": 0.39}
+	for _, s := range r.Sets {
+		t.Logf("%-10s %d controls, kappa %.3f; evidenced P %.3f R %.3f; %v", s.Name, s.Controls, s.Kappa, s.Evidenced.Precision, s.Evidenced.Recall, s.Confusion)
+		if floor, ok := floors[s.Name]; !ok || s.Kappa < floor {
+			t.Errorf("%s: kappa %.3f, want %.2f", s.Name, s.Kappa, floor)
+		}
+	}
+	if len(r.Sets) != len(floors) {
+		t.Errorf("%d sets", len(r.Sets))
 	}
 }
 
