@@ -48,7 +48,7 @@ type Finding struct {
 	Source          string         `json:"source" enum:"analysis,manual"`
 	// StatusSetBy is empty where the evidence gave the status.
 	StatusSetBy string `json:"status_set_by,omitempty" doc:"The person who set the status in the Statement of Applicability."`
-	OriginID        string         `json:"origin_id,omitempty" doc:"Of a gap added by hand: its id in the version that it was added to."`
+	OriginID    string `json:"origin_id,omitempty" doc:"Of a gap added by hand: its id in the version that it was added to."`
 }
 
 // Origin tells a gap apart from others on its control, in every version: empty is that of the analysis.

@@ -233,7 +233,7 @@ func TestApprovedDatesStay(t *testing.T) {
 	}
 	stones := slices.Clone(i.Milestones)
 	stones[0].Changes = []api.MilestoneChange{{DueDate: later, Reason: "Nobody was there."}}
-	i = b.plan(t, i, func(in *api.UpdatePOAMItemInput) { in.Body.Milestones = &stones })
+	b.plan(t, i, func(in *api.UpdatePOAMItemInput) { in.Body.Milestones = &stones })
 	b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == first.ControlCode }, func(in *api.UpdateFindingInput) {
 		low := api.SeverityLow
 		in.Body.Severity = &low
