@@ -41,15 +41,81 @@ func (k kind[V, I]) still(old *former[I], newest *V) bool {
 	return old.version == head.ID && old.sha256 == head.ContentSHA256 && old.status == head.Status
 }
 
-// before is former in a transaction of its own.
-func before[V, I any](ctx context.Context, s *Service, a *api.Assessment, k kind[V, I]) (old former[I], err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error { old, err = k.former(tx, s, a); return err })
+// formerOf is former, for a draft with these items: what left the scope and comes back is as people left it.
+func (k kind[V, I]) formerOf(tx *store.Tx, s *Service, a *api.Assessment, items []I) (former[I], error) {
+	old, err := k.former(tx, s, a)
+	if err != nil || old.version == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
+		return old, err // of an SoA every line is in the newest version; what of a plan is done is not taken up again
+	}
+	there := make(map[string]bool, len(old.items))
+	for n := range old.items {
+		there[k.item(&old.items[n]).ControlCode] = true
+	}
+	var older []string
+	back := slices.Clone(old.items)
+	for n := range items {
+		code := k.item(&items[n]).ControlCode
+		if there[code] {
+			continue
+		}
+		if older == nil {
+			if older, err = k.older(tx, a); err != nil {
+				return old, err
+			}
+		}
+		there[code] = true
+		was, err := k.lastOf(tx, a, older, code)
+		if err != nil {
+			return old, err
+		}
+		if was != nil && len(k.item(was).EditedFields) > 0 {
+			back = append(back, *was)
+		}
+	}
+	old.items = back
+	return old, nil
+}
+
+const maxOlder = 20 // versions that are looked through for what comes back
+
+// older are the versions before the newest, newest first.
+func (k kind[V, I]) older(tx *store.Tx, a *api.Assessment) ([]string, error) {
+	ids := []string{}
+	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return nil, err
+		}
+		if ids = append(ids, k.version(&v).ID); len(ids) > maxOlder {
+			break
+		}
+	}
+	return ids[min(1, len(ids)):], nil
+}
+
+// lastOf is the line that the rules made for a control in the newest of the versions that has one; nil where none has.
+func (k kind[V, I]) lastOf(tx *store.Tx, a *api.Assessment, versions []string, code string) (*I, error) {
+	for _, id := range versions {
+		for i, err := range k.items.By("version").Scan(tx, a.OrganizationID, store.Prefix(id, code)) {
+			if err != nil {
+				return nil, err
+			}
+			if k.origin == nil || k.origin(&i) == "" {
+				return &i, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// before is formerOf in a transaction of its own.
+func before[V, I any](ctx context.Context, s *Service, a *api.Assessment, k kind[V, I], items []I) (old former[I], err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error { old, err = k.formerOf(tx, s, a, items); return err })
 	return old, err
 }
 
 // overBefore is with over what is stored.
 func overBefore[V, I any](ctx context.Context, s *Service, a *api.Assessment, k kind[V, I], d draft[I]) (*draft[I], error) {
-	old, err := before(ctx, s, a, k)
+	old, err := before(ctx, s, a, k, d.items)
 	d = d.with(&old)
 	return &d, err
 }

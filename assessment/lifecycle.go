@@ -447,7 +447,7 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 	if err != nil {
 		return nil, err
 	}
-	old, err := before(ctx, s, &a, k)
+	old, err := before(ctx, s, &a, k, d.items)
 	if err != nil {
 		return nil, err
 	}
@@ -478,7 +478,7 @@ func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assess
 		}
 		if !k.still(&old, &last) {
 			// Somebody edited while the draft was made: their words are in what is there now.
-			if old, err = k.former(tx, s, &a); err != nil {
+			if old, err = k.formerOf(tx, s, &a, rules.items); err != nil {
 				return err
 			}
 			d = rules.with(&old)

@@ -181,6 +181,37 @@ func TestDecidedItemsDoNotMerge(t *testing.T) {
 	}
 }
 
+// What was set of a finding comes back with it, where its line was out of scope for a while.
+func TestFindingsComeBackAsTheyWere(t *testing.T) {
+	b, a := planned(t, "lgpd")
+	code := b.dossier(t, a).Findings[0].ControlCode
+	is := func(f *api.Finding) bool { return f.ControlCode == code }
+	b.editFinding(t, a, is, func(in *api.UpdateFindingInput) { in.Body.Owner = api.Some("Ann") })
+	apply := func(to api.Applicability) {
+		i := slices.IndexFunc(b.soaItems(t, a), func(i api.SoAItem) bool { return i.ControlCode == code })
+		in := &api.UpdateSoAItemInput{SoAItemID: b.soaItems(t, a)[i].ID}
+		why := "the landlord's"
+		in.Body.Applicability, in.Body.Rationale = &to, &why
+		if _, err := b.Assessments.UpdateSoAItem(t.Context(), b.by, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(api.OutOfScope)
+	b.findAgain(t, a)
+	if slices.ContainsFunc(b.dossier(t, a).Findings, func(f api.Finding) bool { return is(&f) }) {
+		t.Fatal("what is out of scope has a finding")
+	}
+	apply(api.Applicable)
+	if _, err := b.Assessments.DraftSoA(t.Context(), b.by, &api.AssessmentInput{AssessmentID: a}); err != nil {
+		t.Fatal(err)
+	}
+	v := b.findAgain(t, a)
+	found := b.dossier(t, a).Findings
+	if n := slices.IndexFunc(found, func(f api.Finding) bool { return is(&f) }); n < 0 || found[n].Owner == nil || *found[n].Owner != "Ann" || !slices.Contains(v.Kept, code) {
+		t.Errorf("%d: kept %v", n, v.Kept)
+	}
+}
+
 // A code stays with its item, whatever the order is now; what is new gets one that nothing had.
 func TestCodesStayWithTheirItem(t *testing.T) {
 	b, a := planned(t, "iso-27001-2022")
