@@ -31,7 +31,7 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 			in.To = art.CurrentVersion
 		}
 		if in.From == 0 {
-			in.From = max(1, in.To-1)
+			in.From = max(1, min(in.To, art.CurrentVersion+1)-1)
 		}
 		out = &api.ArtifactDiff{ArtifactID: art.ID, Type: art.Type, FromVersion: in.From, ToVersion: in.To}
 		if art.Type == "report" {

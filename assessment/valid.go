@@ -43,6 +43,12 @@ func implementation(field string, v api.Implementation) error {
 	return among(field, v, api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed)
 }
 
+// clip is the beginning of a text, to know it by.
+func clip(t string) string {
+	r := []rune(strings.TrimSpace(t[:min(len(t), 200)]))
+	return string(r[:min(len(r), 40)]) + "…"
+}
+
 // sized bounds what an item says, and how many passages and statements it rests on.
 func sized(it *api.Item, evidence []api.Evidence, parts int, texts ...string) error {
 	for _, e := range evidence {
@@ -53,7 +59,7 @@ func sized(it *api.Item, evidence []api.Evidence, parts int, texts ...string) er
 	}
 	for _, t := range append(texts, it.ControlCode, it.ControlTitle, it.DomainCode) {
 		if len(t) > maxItemText {
-			return api.Invalid("", "%s has a text of more than %d bytes", it.ControlCode, maxItemText)
+			return api.Invalid("", "%s has a text of %d bytes, more than %d: %q", it.ControlCode, len(t), maxItemText, clip(t))
 		}
 	}
 	if it.ControlCode == "" {

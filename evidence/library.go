@@ -39,7 +39,7 @@ func ReadLibrary(ctx context.Context, folder fs.FS, embedder *embed.Model, categ
 	}
 	l := &Library{embedder: embedder, chunks: map[string]api.Chunk{}}
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasPrefix(path.Base(name), ".") {
+		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") { // a link may lead anywhere
 			return err
 		}
 		if err := l.read(ctx, reader, folder, name, categorize); err != nil {

@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -121,6 +122,19 @@ func TestBadSets(t *testing.T) {
 	}
 	if _, err := bench.Run(t.Context(), bench.Options{Folder: fstest.MapFS{}, Today: judged.Today}); err == nil || !strings.Contains(err.Error(), "labels.csv") {
 		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// Numbers may be set apart as people do, and a link is no document.
+func TestWaysToWriteASet(t *testing.T) {
+	folder := fstest.MapFS{
+		"labels.csv":       {Data: []byte("control,verdict,missing,documents\nIAC-06,implemented,1;2,a.md\nIAC-17,planned,\"1, 2\",\nIAC-10,planned,1 2,\n")},
+		"evidence/a.md":    {Data: []byte("# Policy\n\nAll staff use passwords.\n")},
+		"evidence/link.md": {Data: []byte("/etc/passwd"), Mode: fs.ModeSymlink},
+	}
+	r, err := bench.Run(t.Context(), bench.Options{Folder: folder, Today: judged.Today})
+	if err != nil || r.All.Documents != 1 || r.All.Controls != 3 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing/fstest"
+	"unicode"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -90,7 +91,7 @@ func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, e
 			return s, r.wrong("%q is no verdict; use one of %v", r.of["verdict"], Verdicts)
 		}
 		seen[l.Control] = true
-		for _, f := range strings.Fields(r.of["missing"]) {
+		for _, f := range strings.FieldsFunc(r.of["missing"], func(r rune) bool { return unicode.IsSpace(r) || r == ';' || r == ',' }) {
 			n, err := strconv.Atoi(f)
 			if err != nil || n < 1 || n > len(c.AssessmentObjectives) {
 				return s, r.wrong("%s has no objective %q; it has %d", l.Control, f, len(c.AssessmentObjectives))
