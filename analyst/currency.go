@@ -22,7 +22,7 @@ type docFacts struct {
 const manyBlanks = 3
 
 var (
-	draftPattern  = expression.Guard(`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`)
+	draftPattern  = expression.Guard(`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`)
 	reviewPattern = expression.Guard(`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + months + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`)
 )
 
