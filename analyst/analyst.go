@@ -13,11 +13,12 @@
 //
 // A sentence is weighed by its words, by the words that our criteria are said with and, where an
 // embedder is given, by its meaning. How much of that says the statement, nearly or in part stands in
-// verdict.go; and what the statement is about has to be there, and no word be left out that matters. A row of a table needs closeness in meaning as well, since
-// its cells share words by chance. What is denied, planned, conditional, a wish, limited, stale or a
-// blank is told apart whatever it is worth. Vectors are blind to a "not": a clause that denies
-// supports nothing, by words or by meaning, and beside one only the other clauses count. A row that
-// denies what the rows beside it affirm is a limit, for a person to look at.
+// verdict.go; and what the statement is about has to be there, and no word be left out that matters. A
+// row of a table needs closeness in meaning as well, since its cells share words by chance. What is
+// denied, planned, conditional, a wish, limited, stale or a blank is told apart whatever it is worth.
+// Vectors are blind to a "not": a clause that denies supports nothing, by words or by meaning, and
+// beside one only the other clauses count. A row that denies what the rows beside it affirm is a limit,
+// for a person to look at.
 //
 // A control's ratio is the mean of its statements: 1 in full, ¾ nearly, ½ in part or contradicted.
 // Its status follows from that, from how many statements are said and from what denies, announces or

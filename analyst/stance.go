@@ -579,14 +579,11 @@ func limits(words []word, i int) bool {
 
 // threatens: the "may" at i says what follows a breach: "may be subject to disciplinary action".
 func threatens(words []word, i int) bool {
-	switch at(words, i+1) {
-	case "result", "lead":
-		return true
-	case "be":
-		return at(words, i+2) == "subject" || at(words, i+2) == "subjected" || at(words, i+2) == "disciplined" || at(words, i+2) == "dismissed"
-	}
-	return false
+	next := at(words, i+1)
+	return next == "result" || next == "lead" || next == "be" && punished[at(words, i+2)]
 }
+
+var punished = wordSet("subject subjected disciplined dismissed")
 
 // inLabel: the word stands in the name of a column, "Name: value; …".
 func inLabel(text string, w word) bool {

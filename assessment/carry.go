@@ -26,13 +26,19 @@ func (k kind[V, I]) former(tx *store.Tx, s *Service, a *api.Assessment) (old for
 	if old.items, err = k.recall(tx, s, a, old.version); err != nil || k.gate != api.GatePOAM {
 		return old, err
 	}
-	// Dates stay also where the assessment moved to another catalog since.
+	old.approved, err = k.lastApproved(tx, s, a)
+	return old, err
+}
+
+// lastApproved are the items that were approved last, also where the assessment moved to another catalog since.
+func (k kind[V, I]) lastApproved(tx *store.Tx, s *Service, a *api.Assessment) ([]I, error) {
 	at := *a
 	at.MigratedAt = nil
-	if v, ok, err = k.approved(tx, &at); err == nil && ok {
-		old.approved, err = k.recall(tx, s, a, k.version(&v).ID)
+	v, ok, err := k.approved(tx, &at)
+	if err != nil || !ok {
+		return nil, err
 	}
-	return old, err
+	return k.recall(tx, s, a, k.version(&v).ID)
 }
 
 // still tells whether the newest version is what was read.

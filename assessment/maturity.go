@@ -148,7 +148,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 				analyst.SetCriteria(i, *asks)
 			}
 			if b.Rationale == nil {
-				i.Rationale = "Set by " + by.Actor.Name + "."
+				i.Rationale = analyst.ByPerson(by.Actor.Name)
 			}
 		}
 		assign(&f, "target_level", &i.TargetLevel, b.TargetLevel)

@@ -20,8 +20,8 @@ func (s *Service) approvedItem(ctx context.Context, by api.Caller, id string) (o
 		if err != nil {
 			return err
 		}
-		old, err := poam.former(tx, s, &a)
-		out = approvedAs(old.approved, &item)
+		approved, err := poam.lastApproved(tx, s, &a)
+		out = approvedAs(approved, &item)
 		return err
 	})
 	return out, err

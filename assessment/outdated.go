@@ -16,23 +16,15 @@ func outdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := func(key string) func(map[string]string) (string, string) {
-		return func(in map[string]string) (string, string) { return in[key+"_version_id"], in[key+"_sha256"] }
-	}
-	for _, one := range []func() (*api.Outdated, error){
-		func() (*api.Outdated, error) { return outdatedBasis(tx, a, gap, soa, from("soa")) },
-		func() (*api.Outdated, error) { return outdatedBasis(tx, a, maturity, soa, from("soa")) },
-		func() (*api.Outdated, error) { return outdatedBasis(tx, a, poam, gap, from("gap")) },
-	} {
-		o, err := one()
-		if err != nil {
-			return nil, err
-		}
+	ofGap, err1 := outdatedBasis(tx, a, gap, soa, "soa")
+	ofMaturity, err2 := outdatedBasis(tx, a, maturity, soa, "soa")
+	ofPlan, err3 := outdatedBasis(tx, a, poam, gap, "gap")
+	for _, o := range []*api.Outdated{ofGap, ofMaturity, ofPlan} {
 		if o != nil {
 			out = append(out, *o)
 		}
 	}
-	return out, nil
+	return out, firstError(err1, err2, err3)
 }
 
 // ahead tells that a version was drafted before its time; the move there drafts it again.
@@ -64,16 +56,16 @@ func outdatedSoA(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error
 			add("scope", "by an older scope than there is now")
 		}
 	}
-	var docs []api.Document
+	docs, err := documentsIn(tx, a.OrganizationID, a.ID)
+	if err != nil {
+		return nil, err
+	}
 	late := 0
-	for d, err := range store.Documents.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID)) {
-		if err != nil {
-			return nil, err
-		}
+	for _, d := range docs {
 		if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
 			return out, nil // what is being read is judged when it was read
 		}
-		if docs = append(docs, d.Document); d.Status == api.DocumentIngested && d.CreatedAt.After(v.CreatedAt) {
+		if d.Status == api.DocumentIngested && d.CreatedAt.After(v.CreatedAt) {
 			late++
 		}
 	}
@@ -102,14 +94,14 @@ func documentsHash(docs []api.Document) (string, error) {
 }
 
 // outdatedBasis holds the newest version of one deliverable against that of another which it builds
-// on; nil where it is made from that, or begun by hand.
-func outdatedBasis[V, I, B, J any](tx *store.Tx, a *api.Assessment, k kind[V, I], on kind[B, J], from func(map[string]string) (id, hash string)) (*api.Outdated, error) {
+// on, key in its inputs; nil where it is made from that, or begun by hand.
+func outdatedBasis[V, I, B, J any](tx *store.Tx, a *api.Assessment, k kind[V, I], on kind[B, J], key string) (*api.Outdated, error) {
 	v, ok, err := k.newest(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.ahead(a, k.version(&v)) {
 		return nil, err
 	}
 	head := k.version(&v)
-	id, hash := from(head.Inputs)
+	id, hash := head.Inputs[key+"_version_id"], head.Inputs[key+"_sha256"]
 	b, ok, err := on.basis(tx, a)
 	if err != nil || !ok || id == "" {
 		return nil, err

@@ -69,7 +69,8 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		for n, as := range poam.pair(old.items, old.approved) {
 			dated[old.items[n].ID] = as != nil
 		}
-		for n, from := range poam.pair(d.items, old.items) {
+		was := poam.pair(d.items, old.items)
+		for n, from := range was {
 			if from != nil && dated[from.ID] {
 				d.items[n].DueDate, d.items[n].DueChanges, d.items[n].Milestones = from.DueDate, from.DueChanges, from.Milestones
 			}
@@ -78,14 +79,14 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 			i := &d.items[n]
 			settleMilestones(i, today, text(i.EditedBy))
 		}
-		keepCodes(d.items, old)
+		keepCodes(d.items, was, old)
 	}
 	return d, err
 }
 
-// keepCodes gives items the codes that they had, by which people and comments name them; new ones go on
+// keepCodes gives items the codes that they had as was, by which people and comments name them; new ones go on
 // behind the highest.
-func keepCodes(items []api.POAMItem, old *former[api.POAMItem]) {
+func keepCodes(items []api.POAMItem, was []*api.POAMItem, old *former[api.POAMItem]) {
 	last := 0
 	for _, before := range [][]api.POAMItem{old.items, old.approved} {
 		for n := range before {
@@ -98,7 +99,7 @@ func keepCodes(items []api.POAMItem, old *former[api.POAMItem]) {
 		return
 	}
 	now := map[string]string{}
-	for n, from := range poam.pair(items, old.items) {
+	for n, from := range was {
 		code := ""
 		if from != nil {
 			code = from.POAMCode

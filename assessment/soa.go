@@ -98,11 +98,8 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		return d, err
 	}
 	d.method = analyst.Rules
-	var old former[api.SoAItem]
-	if err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		old, err = soa.former(tx, s, a)
-		return err
-	}); err != nil {
+	old, err := before(ctx, s, a, soa, nil)
+	if err != nil {
 		return d, err
 	}
 	select {
@@ -249,9 +246,12 @@ func dropStatus(d *draft[api.SoAItem]) {
 	}
 }
 
+// leftOut tells whether it was decided that a line does not apply.
+func leftOut(i *api.SoAItem) bool { return !i.Applicability.In() && i.Applicability != api.Undecided }
+
 // contradicts tells whether a line is left out and has a status at once.
 func contradicts(i *api.SoAItem) bool {
-	return !i.Applicability.In() && i.Applicability != api.Undecided && i.ImplementationStatus != api.NotAssessed
+	return leftOut(i) && i.ImplementationStatus != api.NotAssessed
 }
 
 // DraftSoA drafts the next version.
@@ -324,7 +324,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		f.note("owner", b.Owner.Apply(&i.Owner))
 		f.note("note", b.Note.Apply(&i.Note))
 		assign(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
-		if b.Applicability != nil && !i.Applicability.In() && i.Applicability != api.Undecided && !slices.Contains(append(i.EditedFields, f...), "rationale") {
+		if b.Applicability != nil && leftOut(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {
 			// The draft's rationale says why the control applies; leaving it out wants a person's.
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
 		}
@@ -337,7 +337,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				f = append(f, handedBack+"rationale")
 			}
 		}
-		switch out := !i.Applicability.In() && i.Applicability != api.Undecided; {
+		switch out := leftOut(i); {
 		case out && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
 			return nil, api.Invalid("implementation_status", "%s can't be %s and %s; what does not apply is not assessed", i.ControlCode, plain(i.Applicability), plain(*b.ImplementationStatus))
 		case b.Applicability == nil || b.ImplementationStatus != nil:
@@ -369,7 +369,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				return nil, api.Invalid("inclusion_reasons", "there is no inclusion reason %q", r)
 			}
 		}
-		if !i.Applicability.In() && i.Applicability != api.Undecided && api.Blank(i.Rationale) {
+		if leftOut(i) && api.Blank(i.Rationale) {
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 		}
 		return f, nil

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/store"
 )
 
 // What people review or approved falls by what changes it alone: not by a draft that comes
@@ -33,23 +30,10 @@ func (k kind[V, I]) unchanged(head *api.DeliverableVersion, d *draft[I]) (bool, 
 	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method || !maps.Equal(head.Inputs, d.inputs) {
 		return false, nil
 	}
-	lines := slices.Clone(d.ready)
-	slices.SortStableFunc(lines, func(a, b store.Ready[I]) int {
-		return cmp.Compare(k.item(a.Record).ControlCode, k.item(b.Record).ControlCode)
-	})
-	h := sha256.New()
-	for _, l := range lines {
-		if l.Beside != nil {
-			h.Write(l.Beside)
-			continue
-		}
-		line, err := k.line(*l.Record)
-		if err != nil {
-			return false, err
-		}
-		h.Write(line)
-	}
-	return head.ContentSHA256 == hex.EncodeToString(h.Sum(nil)), nil
+	items := slices.Clone(d.items)
+	slices.SortStableFunc(items, func(a, b I) int { return cmp.Compare(k.item(&a).ControlCode, k.item(&b).ControlCode) })
+	hash, err := k.contentHash(items)
+	return hash == head.ContentSHA256, err
 }
 
 // differing are the fields a change named, where it changed one of them; none where each has

@@ -86,7 +86,7 @@ func text(s *string) string {
 
 func validSoA(i *api.SoAItem) error {
 	var reason error
-	if !i.Applicability.In() && i.Applicability != api.Undecided && api.Blank(i.Rationale) {
+	if leftOut(i) && api.Blank(i.Rationale) {
 		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 	}
 	return firstError(reason, among("applicability", i.Applicability, api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided),

@@ -232,7 +232,7 @@ func (a *app) poamEdit() *cobra.Command {
 	var priority int
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
-		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them. Completing an item\ncompletes its milestones, and opening it again opens those.",
+		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them. Completing an item completes its milestones, and opening it\nagain opens those.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := anyChanged(cmd); err != nil {
