@@ -23,6 +23,7 @@ type sentence struct {
 	span
 	stance
 	terms    []term // sorted by id, one for each concept
+	held     bits   // their ids
 	roots    roots
 	affirmed roots // without those of clauses that deny
 	lead     int   // the sentence that introduces this item ("the following must be encrypted:"), or -1
@@ -61,6 +62,7 @@ func analyse(text string, year int) *analysis {
 		s := sentence{span: sp, stance: read(raw, words, year), lead: -1, under: under}
 		s.terms, s.roots = termsOf(words, s.stance), rootsOf(words)
 		s.affirmed = s.roots
+		s.held = bitsOf(s.terms)
 		if s.denied != 0 {
 			s.affirmed = rootsOf(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return s.denied&(1<<w.clause) != 0 }))
 		}
@@ -240,6 +242,26 @@ func (a *analysis) concepts(given []uint64, which func(*sentence) bool) []uint64
 // affirms: a sentence that denies, announces and asks nothing.
 func (s *sentence) affirms() bool {
 	return s.denied == 0 && s.plan == "" && s.template == "" && !s.question && !s.row
+}
+
+// bits are a bit for each of some ids, many to a bit: they tell most of what isn't among them.
+type bits [4]uint64
+
+func bitsOf(terms []term) (b bits) {
+	for _, t := range terms {
+		b[t.id>>6&3] |= 1 << (t.id & 63)
+	}
+	return b
+}
+
+func (b *bits) may(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
+
+// holds finds a concept among those of a sentence.
+func (s *sentence) holds(id uint64) (term, bool) {
+	if !s.held.may(id) {
+		return term{}, false
+	}
+	return lookup(s.terms, id)
 }
 
 func lookup(terms []term, id uint64) (term, bool) {

@@ -66,8 +66,10 @@ func isLicence(filename, text string) bool {
 
 // fileWords is a file name as words.
 func fileWords(name string) string {
-	return strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ").Replace(name)
+	return joints.Replace(name)
 }
+
+var joints = strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ")
 
 // Category guesses what kind of document it is: from its name first, since people
 // name documents by their kind, then from its text. It is one of Categories.

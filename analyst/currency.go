@@ -92,9 +92,11 @@ func (f *docFacts) read(text string) {
 	}
 }
 
+var dateMarks = strings.NewReplacer(",", "", ".", " ", "/", " ")
+
 // looseDate reads the ways dates are written in documents.
 func looseDate(text string) (time.Time, bool) {
-	text = strings.NewReplacer(",", "", ".", " ", "/", " ").Replace(text)
+	text = dateMarks.Replace(text)
 	text = fold(text)
 	if text != "" {
 		words := strings.Fields(strings.ToLower(text))

@@ -116,7 +116,7 @@ func affirmsLike(d demand, c *candidate, r *reading) bool {
 		if !cur.row || cur.plan != "" || cur.template != "" || cur.question || cur.instruction {
 			continue
 		}
-		m := d.against([]*sentence{cur}, c.beside(i), c.around)
+		m := d.against([]*sentence{cur}, c.near[i], c.around)
 		if _, no := negates(d, c, i, m); !no && m.cover >= r.match.cover-0.1 {
 			return true
 		}

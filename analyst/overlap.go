@@ -63,13 +63,14 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 	var perClause [maxClause + 1]float64
 	head := -1
 	chosen := d.chosen(window)
-	for i, a := range d.terms {
+	for i := range d.terms {
+		a := &d.terms[i]
 		if head < 0 && a.weight > weightGeneral && !a.action {
 			head = i
 		}
 		best := 0.0
 		for _, s := range window {
-			t, ok := a.in(s.terms)
+			t, ok := a.in(s)
 			if !ok {
 				continue
 			}
@@ -139,7 +140,8 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 // heldBy: a window itself holds concepts of so much weight.
 func (d demand) heldBy(window []*sentence, weight float64) bool {
 	own := 0.0
-	for _, a := range d.terms {
+	for i := range d.terms {
+		a := &d.terms[i]
 		if own += a.weight * a.heldBy(window); own >= weight {
 			return true
 		}
@@ -148,10 +150,10 @@ func (d demand) heldBy(window []*sentence, weight float64) bool {
 }
 
 // heldBy is what the best word for it in a window is worth; 0 where there is none.
-func (a asked) heldBy(window []*sentence) float64 {
+func (a *asked) heldBy(window []*sentence) float64 {
 	best := 0.0
 	for _, s := range window {
-		if t, ok := a.in(s.terms); ok {
+		if t, ok := a.in(s); ok {
 			best = max(best, t.credit)
 		}
 	}
@@ -162,7 +164,8 @@ func (a asked) heldBy(window []*sentence) float64 {
 // statement rules out, it rules out on both sides.
 func (d demand) chosen(window []*sentence) [][2]bool {
 	var out [][2]bool
-	for _, a := range d.terms {
+	for i := range d.terms {
+		a := &d.terms[i]
 		for len(out) < a.or {
 			out = append(out, [2]bool{})
 		}
@@ -170,7 +173,7 @@ func (d demand) chosen(window []*sentence) [][2]bool {
 			continue
 		}
 		for _, s := range window {
-			if _, ok := a.in(s.terms); ok {
+			if _, ok := a.in(s); ok {
 				out[a.or-1][btoi(a.after)] = true
 			}
 		}
@@ -195,7 +198,7 @@ func (d demand) outright(cur *sentence) bool {
 	if head < 0 {
 		return false
 	}
-	if _, ok := d.terms[head].in(cur.terms); !ok {
+	if _, ok := d.terms[head].in(cur); !ok {
 		return false
 	}
 	known := func(of []asked, id uint64) bool {
@@ -225,12 +228,12 @@ var emptyWords = sync.OnceValue(func() map[uint64]bool {
 })
 
 // around is what it is worth that headings or sentences nearby name the concept.
-func (a asked) around(near []*sentence, context []uint64) float64 {
+func (a *asked) around(near []*sentence, context []uint64) float64 {
 	if _, ok := slices.BinarySearch(context, a.id); ok {
 		return creditContext
 	}
 	for _, s := range near {
-		if t, ok := a.in(s.terms); ok && s.denied&(1<<t.clause) == 0 {
+		if t, ok := a.in(s); ok && s.denied&(1<<t.clause) == 0 {
 			if s.fragment {
 				return creditContext // a heading
 			}
@@ -251,13 +254,13 @@ var documentNouns = sync.OnceValue(func() map[uint64]bool {
 })
 
 // in finds the concept among the terms of a sentence, or all words of its phrase.
-func (a asked) in(terms []term) (term, bool) {
-	t, ok := lookup(terms, a.id)
+func (a *asked) in(s *sentence) (term, bool) {
+	t, ok := s.holds(a.id)
 	if ok || len(a.parts) < 2 {
 		return t, ok
 	}
 	for _, p := range a.parts {
-		if t, ok = lookup(terms, p); !ok {
+		if t, ok = s.holds(p); !ok {
 			return term{}, false
 		}
 	}
@@ -273,7 +276,8 @@ func (d demand) topicIn(window []*sentence) float64 { return d.topicBy(window, f
 // also what the title says is done ("hardened configuration").
 func (d demand) topicBy(window []*sentence, strict, deeds bool) float64 {
 	total, got := 0.0, 0.0
-	for _, a := range d.topic {
+	for i := range d.topic {
+		a := &d.topic[i]
 		if a.weight <= weightGeneral || a.action && !deeds {
 			continue
 		}
@@ -325,7 +329,7 @@ func (c *candidate) speaks(id uint64) bool {
 		return true
 	}
 	for i := range c.sentences {
-		if _, ok := lookup(c.sentences[i].terms, id); ok {
+		if _, ok := c.sentences[i].holds(id); ok {
 			return true
 		}
 	}

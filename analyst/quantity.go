@@ -94,6 +94,9 @@ func number(w string) (float64, bool) {
 	if n, ok := numbers[w]; ok {
 		return n, true
 	}
+	if w == "" || w[0] < '0' || w[0] > '9' {
+		return 0, false
+	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(w, ",", ""), 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }

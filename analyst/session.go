@@ -50,9 +50,12 @@ type passageKey struct{ text, title, file, category, headings string }
 // prepared is a passage as the rules see it, whatever is looked for.
 type prepared struct {
 	*analysis
-	context  []uint64 // sorted concepts of title and headings
-	named    []uint64 // these and those of the sentences
-	above    roots    // of title, file name and headings
+	context  []uint64      // sorted concepts of title and headings
+	named    []uint64      // these and those of the sentences
+	above    roots         // of title, file name and headings
+	idle     []bool        // of each sentence, whether it says nothing
+	windows  [][]*sentence // of each, what is read: the one that leads to it, and itself
+	near     [][]*sentence // of each, those that give it its subject
 	around   surroundings
 	category string
 	listed   string      // the name of the list of plans that it stands in
@@ -137,6 +140,14 @@ func (s *Session) analysed(p Passage) *prepared {
 	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
 	c.around = surroundings{c.context, c.concepts(nil, (*sentence).affirms)}
 	c.named = c.concepts(c.context, nil)
+	n := len(c.sentences)
+	c.idle, c.windows, c.near = make([]bool, n), make([][]*sentence, n), make([][]*sentence, n)
+	for i := range c.sentences {
+		cur := &c.sentences[i]
+		if c.idle[i], c.windows[i], c.near[i] = c.saysNothing(i), []*sentence{cur}, c.beside(i); c.leadOf(cur) != cur {
+			c.windows[i] = []*sentence{c.leadOf(cur), cur}
+		}
+	}
 	c.above = rootsOf(split(p.DocumentTitle + " . " + fileWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . ")))
 	return c
 }

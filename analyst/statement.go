@@ -124,9 +124,10 @@ func oursFor(c api.Control) (criteria.Entry, bool) {
 
 // shared is how many concepts of one text that are more than general words stand in another.
 func shared(one, other string) (n int) {
-	terms := termsOf(split(other), stance{})
+	said := sentence{terms: termsOf(split(other), stance{})}
+	said.held = bitsOf(said.terms)
 	for _, a := range askedOf(one, split(one)) {
-		if _, there := a.in(terms); there && a.weight > weightGeneral {
+		if _, there := a.in(&said); there && a.weight > weightGeneral {
 			n++
 		}
 	}

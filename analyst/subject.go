@@ -72,7 +72,7 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 		if share < subjectShare {
 			continue
 		}
-		m := d.against([]*sentence{cur}, p.beside(i), p.around)
+		m := d.against([]*sentence{cur}, p.near[i], p.around)
 		sense, _ := s.meaning(d, p, i)
 		r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*sense), quote: p.quote(i, i)}
 		_, negated := negates(d, p, i, m)
@@ -118,7 +118,7 @@ func (d demand) strays(window []*sentence) bool {
 }
 
 // listsAhead: an entry of a list of what is to come needs no verb.
-func (c *candidate) listsAhead(s *sentence) bool { return c.listed != "" && s.item }
+func (c *prepared) listsAhead(s *sentence) bool { return c.listed != "" && s.item }
 
 // knows tells whether a concept is one of the control's own.
 func (d demand) knows(id uint64) bool {

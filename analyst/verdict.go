@@ -63,17 +63,14 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 	topic, off, lacks := -1.0, false, anchor(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
-		if c.saysNothing(i) {
+		if c.idle[i] {
 			continue
 		}
-		window := []*sentence{cur}
-		if c.leadOf(cur) != cur {
-			window = []*sentence{c.leadOf(cur), cur}
-		}
+		window := c.windows[i]
 		if !d.heldBy(window, minOwn*0.6) {
 			continue
 		}
-		near := c.beside(i)
+		near := c.near[i]
 		m := d.against(window, near, c.around)
 		from := i
 		if i > 0 && m.own > 0 && c.takesUp(i) && c.sentences[i-1].template == "" && (c.sentences[i-1].denied == 0 || d.negative()) {
@@ -130,17 +127,17 @@ var ofDocument = expression.Guard(`(?i)^\W*(?:document )?(?:status|version):\s*\
 
 // saysNothing: a fragment that no list, answer or blank makes a whole, or what a document
 // says of itself.
-func (c *candidate) saysNothing(i int) bool {
+func (c *prepared) saysNothing(i int) bool {
 	cur := &c.sentences[i]
 	if cur.end-cur.start < 60 && ofDocument.MatchString(c.text[cur.start:cur.end]) {
 		return true
 	}
-	return cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && !inList(c, i) && !c.listsAhead(cur)
+	return cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && cur.lead < 0 && !c.listsAhead(cur)
 }
 
 // beside are the sentences that give the one at i its subject: its heading in the
 // passage and its neighbours. Rows stand alone.
-func (c *candidate) beside(i int) []*sentence {
+func (c *analysis) beside(i int) []*sentence {
 	cur := &c.sentences[i]
 	var out []*sentence
 	if cur.under >= 0 {
@@ -158,8 +155,6 @@ func (c *candidate) beside(i int) []*sentence {
 	}
 	return out
 }
-
-func inList(c *candidate, i int) bool { return c.sentences[i].lead >= 0 }
 
 // judgeWindow turns a match into a verdict, worst news first.
 func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, bool) {
@@ -283,7 +278,7 @@ func (s *Session) worth(m match) float64 {
 // by name; r notes the latter.
 func (d demand) plans(r *reading) bool {
 	cur := &r.from.sentences[r.at]
-	window := append([]*sentence{cur, r.from.leadOf(cur)}, r.from.beside(r.at)...)
+	window := append([]*sentence{cur, r.from.leadOf(cur)}, r.from.near[r.at]...)
 	r.named = max(d.topicIn(window), d.topicBy(window, false, true)) >= planTopic
 	return r.named || r.cover >= saysPlan
 }
@@ -533,7 +528,7 @@ func excuses(of ...*sentence) bool {
 			return true
 		}
 		for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
-			if t, ok := lookup(s.terms, conceptID(concept)); ok && (s.denied|s.nobody)&(1<<t.clause) == 0 {
+			if t, ok := s.holds(conceptID(concept)); ok && (s.denied|s.nobody)&(1<<t.clause) == 0 {
 				return true // "no contractor is exempt" tells of none
 			}
 		}
@@ -553,7 +548,7 @@ var (
 // saysNo: a sentence may rule out without a "not".
 func saysNo(s *sentence) bool {
 	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
-		if _, ok := lookup(s.terms, conceptID(concept)); ok {
+		if _, ok := s.holds(conceptID(concept)); ok {
 			return true
 		}
 	}

@@ -68,7 +68,10 @@ func rootsOf(words []word) (of roots) {
 	return of
 }
 
-func (of roots) has(id uint64) bool {
+func (of *roots) has(id uint64) bool {
+	if of.mask>>(id%64)&1 == 0 {
+		return false
+	}
 	_, ok := slices.BinarySearch(of.ids, id)
 	return ok
 }

@@ -23,7 +23,7 @@ type word struct {
 // split cuts text into words. Hyphens and slashes separate; an apostrophe or a dot
 // within a word or number does not ("don't", "1.2").
 func split(text string) []word {
-	var out []word
+	out := make([]word, 0, len(text)/6+1)
 	env := snowballstem.NewEnv("")
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -39,7 +39,11 @@ func split(text string) []word {
 			}
 			i += size
 		}
-		w := strings.ToLower(apostrophes.Replace(text[start:i]))
+		w := text[start:i]
+		if strings.ContainsFunc(w, isApostrophe) {
+			w = apostrophes.Replace(w)
+		}
+		w = strings.ToLower(w)
 		one := word{text: w, stem: stem(env, w), start: start, end: i}
 		switch raw := text[start:i]; {
 		case raw == "IT":
@@ -63,6 +67,8 @@ var shortened = map[string]string{"isnt": "isn't", "arent": "aren't", "wasnt": "
 
 // apostrophes are the marks that people type for one.
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
+
+func isApostrophe(r rune) bool { return r == '`' || r >= utf8.RuneSelf && isJoiner(r) }
 
 func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
 

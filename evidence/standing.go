@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -78,26 +79,28 @@ func (x *Standing) drop(document string) error {
 	return err
 }
 
+// taken is a document as it is stored, with its passages.
+type taken struct {
+	store.Document
+	chunks   []api.Chunk
+	passages []search.Passage
+}
+
+// readAhead is how many documents are read while one is held against the questions.
+const readAhead = 8
+
 // Refresh takes in what came, changed and went in an assessment since it was called last.
 func (s *Service) Refresh(ctx context.Context, by api.Caller, assessment string, x *Standing) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
-		now := map[string]bool{}
-		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
-			if err != nil {
-				return err
-			}
-			now[d.ID] = true
-			if before, known := x.records[d.ID]; known && reflect.DeepEqual(before, d) {
-				continue
-			}
-			chunks, passages, err := passagesWith(tx, &d, store.Vectors)
-			if err != nil {
-				return err
-			}
-			if err := x.put(d.Document, chunks, passages); err != nil {
-				return err
-			}
-			x.records[d.ID] = d
+		fresh, stop, put := make(chan taken, readAhead), make(chan struct{}), make(chan error, 1)
+		go func() {
+			defer close(stop)
+			put <- x.take(fresh)
+		}()
+		now, err := unread(ctx, tx, by, assessment, maps.Clone(x.records), fresh, stop)
+		close(fresh)
+		if err := errors.Join(err, <-put); err != nil {
+			return err
 		}
 		for id := range x.documents {
 			if !now[id] {
@@ -108,6 +111,44 @@ func (s *Service) Refresh(ctx context.Context, by api.Caller, assessment string,
 		}
 		return ctx.Err()
 	})
+}
+
+// unread sends the documents of an assessment that are not among those known, until it is
+// stopped, and tells which there are.
+func unread(ctx context.Context, tx *store.Tx, by api.Caller, assessment string, known map[string]store.Document, to chan<- taken, stop <-chan struct{}) (map[string]bool, error) {
+	now := map[string]bool{}
+	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+		if err != nil {
+			return nil, err
+		}
+		now[d.ID] = true
+		if before, is := known[d.ID]; is && reflect.DeepEqual(before, d) {
+			continue
+		}
+		chunks, passages, err := passagesWith(tx, &d, store.Vectors)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case to <- taken{d, chunks, passages}:
+		case <-stop:
+			return now, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return now, nil
+}
+
+// take takes documents in until there are no more, or one is refused.
+func (x *Standing) take(from <-chan taken) error {
+	for d := range from {
+		if err := x.put(d.Document.Document, d.chunks, d.passages); err != nil {
+			return err
+		}
+		x.records[d.ID] = d.Document
+	}
+	return nil
 }
 
 // Stand takes in all that a session holds which is not an assessment's as it is stored.

@@ -139,9 +139,10 @@ func codeEnd(text string, i int) int {
 }
 
 func foldCode(s string) string {
-	s = strings.ToLower(s)
-	return strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-").Replace(s)
+	return dashes.Replace(strings.ToLower(s))
 }
+
+var dashes = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-")
 
 // wordEnd returns the end of the word at i. An apostrophe inside it is part of it.
 func wordEnd(text string, i int) int {
