@@ -105,24 +105,35 @@ reckoned, which controls could compensate, and what people changed.`,
 			}
 			return a.out.Print(f, func(p *print.Page) {
 				p.Title("%s  %s", f.ControlCode, f.ControlTitle)
-				p.Text("1. Required: %s", f.Criteria)
-				p.Text("2. Found: %s", f.Condition)
+				step := 0
+				say := func(what, text string) {
+					if text != "" { // one added by hand says what its author said
+						step++
+						p.Text("%d. %s %s", step, what, text)
+					}
+				}
+				say("Required:", f.Criteria)
+				say("Found:", f.Condition)
 				if len(f.MissingElements) > 0 {
-					p.Text("3. Missing:")
+					say("Missing:", " ")
 					for _, m := range f.MissingElements {
 						p.Item(3, "%s", m)
 					}
 				} else {
-					p.Text("3. Nothing is listed as missing.")
+					say("Nothing", "is listed as missing.")
 				}
-				p.Text("4. Why it may be so: %s", f.Cause)
-				p.Text("5. What it may lead to: %s", f.Effect)
-				p.Text("6. Severity %s: %s", f.Severity, f.SeverityReason)
-				p.Text("7. What to do: %s", f.Recommendation)
+				say("Why it may be so:", f.Cause)
+				say("What it may lead to:", f.Effect)
+				say("Severity", string(f.Severity)+": "+f.SeverityReason)
+				say("What to do:", f.Recommendation)
+				added := f.Source == "manual"
+				if added {
+					p.Text("It was added by hand; new drafts keep it.")
+				}
 				if f.StatusSetBy != "" {
 					p.Text("%s set the status in the Statement of Applicability; the evidence did not give it.", f.StatusSetBy)
 				}
-				if f.StatusSetBy == "" || f.EditedBy != nil {
+				if !added && (f.StatusSetBy == "" || f.EditedBy != nil) || len(f.EditedFields) > 0 {
 					whoChanged(p, &f.Item)
 				}
 			})
