@@ -130,15 +130,15 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 	switch {
 	case about > 0 && total >= float64(n[denied]) && (j.Ratio >= someFrom || n[covered] > 0 && strong > 1):
 		j.Implementation, j.Reason = api.PartiallyImplemented, ""
-		clean := n[denied]+n[conflicting]+n[plannedOnly]+n[template] == 0
+		clean := n[denied]+n[conflicting]+n[plannedOnly] == 0
 		switch {
 		case n[conflicting] > 0:
 			j.Reason = fmt.Sprintf("Passages contradict each other on %s; a person has to decide which holds.", count(n[conflicting], len(all)))
 		case !clean:
 			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
-		case n[missing] > int(noneOf*float64(len(all))):
+		case n[missing]+n[template] > int(noneOf*float64(len(all))):
 			j.Reason = fmt.Sprintf("%s, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
-				degrees(n, strong, len(all)), n[missing])
+				degrees(n, strong, len(all)), n[missing]+n[template])
 		case j.Ratio < doneFrom || strong < atLeast(mostOf, len(all)) || n[covered] < atLeast(fullOf, len(all)):
 			j.Reason = fmt.Sprintf("%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
 				degrees(n, strong, len(all)), j.Ratio*100, doneFrom*100, atLeast(mostOf, len(all)), atLeast(fullOf, len(all)))

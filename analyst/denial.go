@@ -65,7 +65,66 @@ func keepsApart(words []word, i int) bool {
 	if next == "who" {
 		return !slices.ContainsFunc(words[i+2:], func(w word) bool { return past[w.text] || w.text == "had" || strings.HasSuffix(w.text, "ed") })
 	}
-	return !auxiliaries[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall")
+	return !auxiliaries[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall", "hand", "manually")
+}
+
+// keptFrom: the "not" at i says who has no access: "suppliers do not receive VPN access".
+func keptFrom(words []word, i int) bool {
+	subject, verb := at(words, i-2), at(words, i+1)
+	if at(words, i-1) != "do" && at(words, i-1) != "does" || verb != "receive" && verb != "get" && verb != "have" && verb != "hold" {
+		return false
+	}
+	return subject != "" && subject != "we" && !pronouns[subject] && clauseHas(words, words[i].clause, "access", "rights", "permissions", "privileges") && !clauseHas(words, words[i].clause, "yet", "currently")
+}
+
+// asksWhich: the negation at i stands in words that only name a question: "what went well and what did not".
+func asksWhich(words []word, i int) bool {
+	switch firstOfClause(words, words[i].clause) {
+	case "what", "why", "how", "whether":
+		return true
+	}
+	return false
+}
+
+// contrasted: the "not" at i goes on with the same subject and the verb that stood before, of another thing:
+// "reports to the chief executive and does not report to engineering"; or it names that thing alone: "covers our
+// repositories, and not private ones".
+func contrasted(words []word, i int) bool {
+	prev := at(words, i-1)
+	if (prev == "and" || prev == "but") && i > 1 {
+		for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
+			if w := words[k]; auxiliaries[w.text] || modals[w.text] || participle(w.text) || verbs[w.text] || isVerb(w) {
+				return false
+			}
+		}
+		return hasVerb(words[:i-1]) && at(words, i+1) != "" && at(words, i+1) != "yet"
+	}
+	if before := at(words, i-2); !auxiliaries[prev] || before != "and" && before != "but" {
+		return false
+	}
+	verb := at(words, i+1)
+	if verb == "" || generally[verb] || participle(verb) {
+		return false
+	}
+	return slices.ContainsFunc(words[:i-2], func(w word) bool { return w.stem == stemOf(verb) })
+}
+
+// defines: the "not" at i tells what a word means: "libraries are not vendors in the sense of this policy".
+func defines(words []word, i int) bool {
+	if !auxiliaries[at(words, i-1)] {
+		return false
+	}
+	for k := i + 1; k < len(words) && k <= i+6; k++ {
+		if (words[k].text == "sense" || words[k].text == "meaning" || words[k].text == "purposes") && at(words, k+1) == "of" {
+			return true
+		}
+	}
+	return false
+}
+
+// unharmed: the "no" of a clause tells that something bad did not happen: "no customer data was lost".
+func unharmed(words []word, clause uint8) bool {
+	return clauseHas(words, clause, "was", "were", "been") && clauseSome(words, clause, func(w string) bool { return harm[w] })
 }
 
 // subjectWithout: the "without" at i tells which things are spoken of, and what is done with them follows:
@@ -89,6 +148,10 @@ func subjectWithout(words []word, i int) bool {
 var enforced = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn")
 
 var (
+	harm        = wordSet("read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused")
+	separating  = wordSet("path paths route routes connection connections") // that there is none keeps apart
+	shielded    = wordSet("protected locked restricted limited blocked forbidden enforced")
+	refusing    = wordSet("refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited")
 	determiners = wordSet("the a an our your its their this each every")
 	holding     = wordSet("remains remain currently still")
 	past        = wordSet("been was were")

@@ -147,6 +147,7 @@ const maxQuotes = 3 // for each statement and verdict
 
 // decide weighs all readings of a statement.
 //
+//	says it        and denied by the same document, of a part or of something near → partial
 //	says it        and denied elsewhere → conflicting
 //	says it        and said by a plan elsewhere → partial
 //	says it                             → covered
@@ -163,6 +164,9 @@ func (s *Session) decide(f *found, readings []reading) {
 		f.verdict, f.best, f.reason, f.score = verdict, on, reason, round(on.cover)
 	}
 	switch {
+	case yes != nil && no != nil && f.demand.sideline(no, yes):
+		yes.strong = true
+		set(partial, yes, fmt.Sprintf("%s says it, and of a part, or of something near, that it is not so: %s", yes.where(), quoteWords(no.quote)))
 	case yes != nil && no != nil:
 		set(conflicting, yes, fmt.Sprintf("Passages disagree: %s says it, %s denies it: %s", yes.where(), no.where(), quoteWords(no.quote)))
 	case yes != nil && s.differing(f.demand, readings, yes) != "":
@@ -173,6 +177,8 @@ func (s *Session) decide(f *found, readings []reading) {
 		set(partial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.where(), plan.where(), quoteWords(plan.quote)))
 	case yes != nil:
 		set(covered, yes, yes.reason)
+	case no != nil && part != nil && part.cover >= saysIt && f.demand.sideline(no, part):
+		set(partial, part, fmt.Sprintf("%s says a part of it, and of another, or of something near, that it is not so: %s", part.where(), quoteWords(no.quote)))
 	case no != nil && part != nil && part.cover >= saysIt:
 		set(conflicting, part, fmt.Sprintf("Passages disagree: %s says part of it, %s denies it: %s", part.where(), no.where(), quoteWords(no.quote)))
 	case no != nil && plan != nil:
@@ -312,3 +318,14 @@ func (r *reading) where() string {
 	}
 	return name + " (" + strings.Join(at, ", ") + ")"
 }
+
+// sideline: what denies is of the same document as what says it, says less of the statement, and does not
+// deny the control by name: it tells of a part, or of something near. Of two documents, one may be wrong.
+func (d demand) sideline(no, yes *reading) bool {
+	cur := &no.from.sentences[no.at]
+	byName := denier.MatchString(no.from.text[cur.start:cur.end]) && d.topicIn([]*sentence{cur}) >= 0.9
+	return no.from.DocumentID == yes.from.DocumentID && no.cover < yes.cover && !no.match.outright && !byName
+}
+
+// denier begins a sentence that denies for everybody.
+var denier = expression.Guard(`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`)

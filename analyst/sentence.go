@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/expression"
 )
 
 // span is a sentence, list item or row of a text, in bytes, without its bullet.
@@ -32,6 +34,8 @@ func sentences(text string) []span {
 		if n := bullet(text[s.start:s.end]); n > 0 {
 			s.start += n
 			s.item = true
+		} else if boxed.MatchString(text[s.start:s.end]) {
+			s.item = true // whose box is kept: it tells whether it is ticked
 		}
 		if strings.IndexFunc(text[s.start:s.end], unicode.IsLetter) < 0 {
 			return
@@ -69,7 +73,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // breaksLine tells whether the line break at i ends what began at from.
 func breaksLine(text string, from, i int) bool {
 	rest := strings.TrimLeft(text[i+1:], " \t\r")
-	if rest == "" || rest[0] == '\n' || bullet(rest) > 0 {
+	if rest == "" || rest[0] == '\n' || bullet(rest) > 0 || boxed.MatchString(rest) {
 		return true
 	}
 	before := strings.TrimRight(text[from:i], " \t\r")
@@ -175,3 +179,6 @@ func bullet(s string) int {
 	}
 	return i
 }
+
+// boxed begins with a box to tick, ticked or not.
+var boxed = expression.Of(`^(?:\[[ xX✓✔]?\]\s|[☐□❏⬜☑☒])`)

@@ -173,6 +173,10 @@ func readNegation(s *stance, words []word) {
 			ability := w.text == "cannot" || w.text == "can't" || prev == "can" || prev == "could"
 			now := clauseHas(words, w.clause, "yet", "currently", "presently", "today")
 			switch {
+			case keptFrom(words, i):
+				s.prohibited |= bit
+			case asksWhich(words, i), contrasted(words, i), defines(words, i):
+				// "What did not", "reports to X and does not report to Y", "are not vendors in the sense of …".
 			case next == "yet" || now:
 				s.denied |= bit
 			case prev == "do" && orders(words, i-1):
@@ -217,6 +221,14 @@ func readNegation(s *stance, words []word) {
 				s.limit = "no " + next + " beyond" // "has no rights beyond the base role"
 			case prev == "with":
 				// "A server with no user data" says which.
+			case prev == "or" && (next == "" || words[i+1].clause != w.clause):
+				// "Yes, or no."
+			case separating[next] || separating[at(words, i+2)] && !stopWords[next]:
+				s.prohibited |= bit // "no network path from test to production"
+			case unharmed(words, w.clause):
+				// "No customer data was lost."
+			case i > 0 && words[i-1].clause != w.clause && clauseSome(words, w.clause-1, func(w string) bool { return shielded[w] }) && !clauseHasVerb(words, w.clause):
+				s.prohibited |= bit // "the branch is protected: no direct pushes"
 			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
 			case clauseHasModal(words, w.clause):
 				s.prohibited |= bit
@@ -232,6 +244,10 @@ func readNegation(s *stance, words []word) {
 			// "Accounts nobody used are disabled" says that they are.
 		case w.text == "nobody" && keepsApart(words, i):
 			s.prohibited |= bit
+		case (w.text == "none" || w.text == "nobody") && (clauseHas(words, w.clause, "except", "beyond") || clauseHas(words, w.clause, "other") && clauseHas(words, w.clause, "than")):
+			s.limit = firstOf(s.limit, w.text+" except")
+		case w.text == "none" && words[0].text == "for" && (prev == "is" || prev == "are"):
+			s.limit = firstOf(s.limit, "for "+next+" none") // "for the cloud provider there is none"
 		case w.text == "none" && auxiliaries[prev] && relative[at(words, i-2)]:
 			// "A phone that has none is refused."
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
@@ -278,14 +294,14 @@ func readNegation(s *stance, words []word) {
 			}
 		case lacking[w.text]:
 			// "Looks for missing entries" misses nothing.
-			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" {
+			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" || w.text == "absence" && next != "of" {
 				continue
 			}
 			if !clauseHasModal(words, w.clause) && s.conditional&bit == 0 {
 				s.denied |= bit
 			}
 		case undone[w.text] != "":
-			if !clauseHasModal(words, w.clause) {
+			if !clauseHasModal(words, w.clause) && !clauseSome(words, w.clause, func(w string) bool { return refusing[w] }) {
 				s.denied |= bit
 			}
 		case w.text == "yet" && next == "to":
@@ -394,7 +410,30 @@ func (s *stance) onlyAfter(words []word) {
 			s.prohibited |= before
 			s.andNo(words, words[i-1].clause)
 		}
+		// "Data under legal hold is not deleted until counsel lifts it."
+		if (w.text == "until" || w.text == "unless") && notDone(words, words[i-1].clause) && happens(words[i:]) {
+			s.denied &^= before
+			s.prohibited |= before
+		}
 	}
+}
+
+// happens: words tell of an event ("counsel lifts the hold"), not of a date.
+func happens(words []word) bool {
+	return hasVerb(words) || slices.ContainsFunc(words[:max(0, len(words)-1)], func(w word) bool {
+		next := slices.IndexFunc(words, func(o word) bool { return o.start > w.start })
+		return next > 2 && strings.HasSuffix(w.text, "s") && determiners[words[next].text]
+	})
+}
+
+// notDone: a clause has "is not deleted", "are not opened".
+func notDone(words []word, clause uint8) bool {
+	for i, w := range words {
+		if prev := at(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") && participle(at(words, i+1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // saysNone: a clause begins with "no …" or "and no …".
