@@ -540,7 +540,7 @@ const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
 
 var (
 	ofAccess   = expression.Guard(`(?i)\b` + accessWords)
-	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords)
+	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
 	saysAfter  = expression.Guard(`(?i)\bafter\b`)
 )
