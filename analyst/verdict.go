@@ -205,7 +205,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		}
 		return r, false
 	}
-	if m.off && (plan == "" || r.cover < saysPlan) {
+	if m.off {
 		return r, false // near it, and about something else
 	}
 	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
