@@ -72,12 +72,27 @@ func (w wants) demands(c api.Control) []demand {
 func (c *candidate) unnamed(anchors []anchor) anchor {
 	for _, a := range anchors {
 		if !slices.ContainsFunc(a, func(n naming) bool {
-			return n.plain && strings.Contains(c.words, " "+n.text+" ") || !n.plain && n.among(c.named)
+			return n.plain && strings.Contains(c.words, " "+n.text+" ") || !n.plain && n.among(c.named) && c.together(n)
 		}) {
 			return a
 		}
 	}
 	return nil
+}
+
+// together: the words of a phrase stand in one sentence and what is above it, not one in this row of a
+// table and one in another.
+func (c *candidate) together(n naming) bool {
+	if len(n.concepts) < 2 || n.among(c.context) {
+		return true
+	}
+	return slices.ContainsFunc(c.sentences, func(s sentence) bool {
+		return !slices.ContainsFunc(n.concepts, func(id uint64) bool {
+			_, above := slices.BinarySearch(c.context, id)
+			_, own := s.holds(id)
+			return !above && !own
+		})
+	})
 }
 
 // String is a group for a reader: its first words.

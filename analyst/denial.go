@@ -221,8 +221,8 @@ func (d demand) targeted(s *sentence, text string, alone bool) bool {
 				continue
 			}
 			n++
-			if d.asks(words[k : k+1]) {
-				return true
+			if d.asks(words[k:k+1]) || k+1 < len(words) && words[k+1].clause == next.clause && d.asks(words[k:k+2]) {
+				return true // "not switched on" is of what is to be enabled
 			}
 		}
 		if n == 0 {

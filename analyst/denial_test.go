@@ -93,6 +93,7 @@ func TestNoDenial(t *testing.T) {
 		{"Access reviews", "Access rights are reviewed by owners at defined intervals.", "Every quarter the owner reviews the access rights and strikes off whoever no longer needs them."},
 		{"Key storage", "Keys are stored in a hardware module.", "They never leave the hardware module that stores the keys."},
 		{"Review of privileged logs", "Someone reviews the logs of administrators.", "The partner, not our administrators, goes through the administrators' logs every day."},
+		{"Software installed by users", "Installation of software is done by administrators.", "Users are not local administrators and can't install programs."},
 		{"Access to source code", "Access to source code is restricted by role.", "The rules are in one file: validate every input, use the query builder, no secrets in the source code."},
 	} {
 		j := judge(t, control(tc.title, tc.statement), policy(tc.text))

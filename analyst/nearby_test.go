@@ -172,6 +172,18 @@ func TestWhatANotIsOf(t *testing.T) {
 		"Devices not used for 10 minutes lock automatically.": covered,
 		"Devices do not lock automatically after 10 minutes.": denied,
 	})
+	holds(t, control("Host firewall", "A host firewall is enabled on laptops."), map[string]string{
+		"The host firewall is not switched on on laptops.": denied,
+		"The host firewall is switched on on laptops.":     covered,
+	})
+	holds(t, control("Host firewall", "Users cannot turn off the host firewall."), map[string]string{
+		"The host firewall is not turned on for users.":  denied,
+		"Users cannot turn off the host firewall.":       covered,
+		"The host firewall was turned off by all users.": denied,
+	})
+	holds(t, control("Privacy requests", "Refused requests are explained and the right to complain is stated."), map[string]string{
+		"When a privacy request is refused, we explain it and name the authority to which the person may complain.": covered,
+	})
 	holds(t, control("Flaws", "Flaws in software are found and fixed."), map[string]string{
 		"We do not tell users of flaws in software.": missing,
 		"We do not fix flaws in software.":           denied,

@@ -588,7 +588,7 @@ func readModality(s *stance, text string, words []word) {
 			s.strong = true
 		case hedges[w.text] && at(words, i+1) != "not" && (s.conditional|s.denied)&(1<<w.clause) == 0:
 			// "may not" and "no visitor may" forbid, "may only" restricts; "should an incident occur" supposes.
-			if w.text == "may" && (limits(words, i) || threatens(words, i)) {
+			if w.text == "may" && (limits(words, i) || threatens(words, i) || entitled[at(words, i+1)]) {
 				s.strong = true
 				continue
 			}
@@ -621,6 +621,9 @@ func threatens(words []word, i int) bool {
 	next := at(words, i+1)
 	return next == "result" || next == "lead" || next == "be" && punished[at(words, i+2)]
 }
+
+// entitled: what one may do by right: "the authority to which the patient may complain".
+var entitled = wordSet("complain appeal object")
 
 var punished = wordSet("subject subjected disciplined dismissed")
 

@@ -195,8 +195,8 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		return r, false // what is denied supports nothing
 	}
 	text := c.text[cur.start:cur.end]
-	if d.lackedBy(text) && !refuses.MatchString(text) {
-		return r, false
+	if d.lackedBy(text) && !refuses.MatchString(text) || d.negative() && turnsOff.MatchString(d.text) && isOff.MatchString(text) {
+		return r, false // of what is off, nothing tells that it can't be turned off
 	}
 	plan := firstOf(cur.planOf(c, i), s.ahead(c, cur))
 	if r.cover < saysPart || !relevant || m.own < minOwn {
@@ -205,7 +205,7 @@ func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, b
 		}
 		return r, false
 	}
-	if m.off && (plan == "" || r.cover < saysPlan) {
+	if m.off {
 		return r, false // near it, and about something else
 	}
 	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
@@ -452,6 +452,11 @@ func (a *analysis) leadOf(s *sentence) *sentence {
 
 var lacks = expression.Guard(`(?i)\bwithout (?:(?:any|an?|the|prior|proper) )*([a-z]+)`)
 
+var turnsOff = expression.Guard(`(?i)\b(?:(?:turn|switch)(?:ed)? off|disabled?|deactivated?)\b`)
+
+// isOff: "the firewall is not switched on", "was turned off".
+var isOff = expression.Guard(`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`)
+
 // refuses: "no access without a badge" asks for the badge.
 var refuses = expression.Of(`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`)
 
@@ -540,7 +545,7 @@ const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
 
 var (
 	ofAccess   = expression.Guard(`(?i)\b` + accessWords)
-	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords)
+	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
 	saysAfter  = expression.Guard(`(?i)\bafter\b`)
 )
