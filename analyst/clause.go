@@ -13,7 +13,7 @@ func cutClauses(text string, words []word) int {
 	for i := range words {
 		if i > 0 && n < maxClause {
 			gap := text[words[i-1].end:words[i].start]
-			if strings.ContainsAny(gap, ",;:()|—–") || contrasts[words[i].text] || words[i].text == "without" || supposes(words, i) || goesOn(words, i, n) {
+			if strings.ContainsAny(gap, ",;:()|—–?") || contrasts[words[i].text] || words[i].text == "without" || supposes(words, i) || goesOn(words, i, n) {
 				n++
 			}
 		}

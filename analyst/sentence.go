@@ -53,7 +53,7 @@ func sentences(text string) []span {
 				from = i + 1
 			}
 		case c == '.' || c == '!' || c == '?':
-			if endsSentence(text, from, i) {
+			if endsSentence(text, from, i) && !supposing(text[from:i+1], text[i+1:]) {
 				add(from, i+1, false)
 				from = i + 1
 			}
@@ -143,6 +143,24 @@ func endsSentence(text string, from, i int) bool {
 		return len(token) > 3
 	}
 	return true
+}
+
+const maxSupposing = 5 // words
+
+// supposing: a question without its verb in front is a condition of what follows on its line:
+// "Lost it? Tell us at once.", "Personal data involved? The counsel decides."
+func supposing(question, rest string) bool {
+	rest, _, _ = strings.Cut(rest, "\n")
+	if rest = strings.TrimLeft(rest, " \t*_)"); rest == "" || question[len(question)-1] != '?' {
+		return false
+	}
+	words, next := split(question), split(rest)
+	if len(words) == 0 || len(words) > maxSupposing || len(next) < 3 || strings.HasSuffix(strings.TrimRight(rest, "*_ "), "?") {
+		return false
+	}
+	first := words[0].text
+	return !auxiliaries[first] && !modals[first] && !asking[first] && !contrasts[first] && !strings.HasSuffix(first, "n't") &&
+		next[0].text != "yes" && !negatives[next[0].text] && next[0].text != "n/a"
 }
 
 // bullet is the length of a list mark at the beginning of s, with the blanks after it.

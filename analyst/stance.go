@@ -52,9 +52,10 @@ var (
 	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
 	negatives       = wordSet("not never no none neither nobody nothing cannot without nor")
 	// What one says of oneself with "never" as a rule: "they never leave the vault".
-	banned    = wordSet("permitted allowed acceptable accepted tolerated")
-	neverDone = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
-	undone    = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
+	uninvolved = wordSet("part role hand stake interest share")
+	banned     = wordSet("permitted allowed acceptable accepted tolerated")
+	neverDone  = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
+	undone     = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
 		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict"}
 )
@@ -73,6 +74,9 @@ func read(text string, words []word, year int) stance {
 	}
 	s.row = isRow(text)
 	s.pronoun = pronouns[words[0].text]
+	if i := strings.IndexByte(text, '?'); i >= 0 && supposing(text[:i+1], text[i+1:]) {
+		s.conditional |= 1 // "Lost it? Tell us."
+	}
 	readNegation(&s, words)
 	relate(&s, words)
 	if s.unreal&2 != 0 && titled(text, words) {
@@ -219,6 +223,8 @@ func readNegation(s *stance, words []word) {
 				s.prohibited |= bit
 			case clauseHas(words, w.clause, "beyond"):
 				s.limit = "no " + next + " beyond" // "has no rights beyond the base role"
+			case uninvolved[next] && relative[firstOfClause(words, w.clause)]:
+				// "Testers who have no part in running it" says who.
 			case prev == "with":
 				// "A server with no user data" says which.
 			case prev == "or" && (next == "" || words[i+1].clause != w.clause):
