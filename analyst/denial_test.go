@@ -144,3 +144,29 @@ func TestPlansOfSomethingElse(t *testing.T) {
 		}
 	}
 }
+
+// A title may be of nothing but deeds, and what takes place is what is said of.
+func TestDenialOfADeed(t *testing.T) {
+	for _, text := range []string{"No screening of new employees takes place.", "No background checks are done.", "- NC-3. No screening of new employees takes place. Owner: Personnel."} {
+		j := judge(t, control("Background checks", "Candidates are screened before they start."), policy(text))
+		if v := j.Statements[0]; v.Verdict != denied {
+			t.Errorf("%q: %s (%s)", text, v.Verdict, v.Reason)
+		}
+	}
+}
+
+// What says which of all things are meant denies nothing.
+func TestAllButDeniesNothing(t *testing.T) {
+	for text, denies := range map[string]bool{
+		"The firewalls refuse everything, in and out, that no rule allows.": false,
+		"Anything which nobody ordered is sent back.":                       false,
+		"We found that no rule is reviewed.":                                true,
+	} {
+		if s := read(text, split(text), 2026); (s.denied != 0) != denies {
+			t.Errorf("%q denies: %v", text, s.denied != 0)
+		}
+	}
+	if s := read("Owners ought to look over access rights.", split("Owners ought to look over access rights."), 2026); s.hedge == "" {
+		t.Error("what ought to be done is a wish")
+	}
+}

@@ -288,7 +288,10 @@ func (d demand) topicBy(window []*sentence, strict, deeds bool) float64 {
 		}
 		got += a.weight * best
 	}
-	if total == 0 {
+	switch {
+	case total == 0 && !deeds:
+		return d.topicBy(window, strict, true) // a title of nothing but deeds ("background checks")
+	case total == 0:
 		return 0
 	}
 	return got / total

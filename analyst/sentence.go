@@ -34,6 +34,7 @@ func sentences(text string) []span {
 		if n := bullet(text[s.start:s.end]); n > 0 {
 			s.start += n
 			s.item = true
+			s.start += label(text[s.start:s.end])
 		} else if boxed.MatchString(text[s.start:s.end]) {
 			s.item = true // whose box is kept: it tells whether it is ticked
 		}
@@ -139,10 +140,27 @@ func endsSentence(text string, from, i int) bool {
 			return false
 		}
 	}
-	if k == from || strings.TrimSpace(text[from:k]) == "" { // "1." or "a." before a list item
-		return len(token) > 3
+	before := strings.TrimSpace(text[from:k])
+	if before == "" { // "1." or "a." before a list item
+		return len(token) > 3 && !labelNumber(token)
 	}
-	return true
+	return !labelNumber(token) || bullet(before+" ") <= len(before)
+}
+
+// label is the length of the number of a finding or risk that opens an item, with the blanks after it.
+func label(item string) int {
+	token, rest, ok := strings.Cut(item, ". ")
+	if !ok || !labelNumber(strings.ToLower(token)) {
+		return 0
+	}
+	return len(item) - len(strings.TrimLeft(rest, " \t"))
+}
+
+// labelNumber: a token is the number of a finding or risk that opens its line, "NC-3" or "R12".
+func labelNumber(token string) bool {
+	head := strings.TrimRight(token, "0123456789")
+	head = strings.TrimSuffix(head, "-")
+	return len(head) > 0 && len(head) <= 4 && len(token) > len(head) && strings.Trim(head, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 const maxSupposing = 5 // words

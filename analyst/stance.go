@@ -44,7 +44,7 @@ var (
 	auxiliaries  = wordSet("is are was were be been being has have had does do did am")
 	modals       = wordSet("must shall should may might can could will would cannot can't")
 	pronouns     = wordSet("this it that these those they such here both neither")
-	hedges       = wordSet("should may might could recommended encouraged optional optionally ideally preferably advised discretion voluntary")
+	hedges       = wordSet("should ought may might could recommended encouraged optional optionally ideally preferably advised discretion voluntary")
 	// Words after "no" or "not" that don't deny.
 	comparatives = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
 	// What "without" may stand before in a rule.
@@ -235,6 +235,8 @@ func readNegation(s *stance, words []word) {
 				// "No customer data was lost."
 			case i > 0 && words[i-1].clause != w.clause && clauseSome(words, w.clause-1, func(w string) bool { return shielded[w] }) && !clauseHasVerb(words, w.clause):
 				s.prohibited |= bit // "the branch is protected: no direct pushes"
+			case allBut(words, i):
+				// "Everything that no rule allows is dropped" says what.
 			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
 			case clauseHasModal(words, w.clause):
 				s.prohibited |= bit
@@ -246,7 +248,7 @@ func readNegation(s *stance, words []word) {
 					s.nobody |= bit
 				}
 			}
-		case w.text == "nobody" && describes(words, i):
+		case w.text == "nobody" && (describes(words, i) || allBut(words, i)):
 			// "Accounts nobody used are disabled" says that they are.
 		case w.text == "nobody" && keepsApart(words, i):
 			s.prohibited |= bit
@@ -479,6 +481,23 @@ func orders(words []word, i int) bool {
 	}
 	return true
 }
+
+// allBut: the "no" or "nobody" at i tells of what little is left out of all: "everything that no rule
+// allows is dropped", "anything which nobody ordered".
+func allBut(words []word, i int) bool {
+	if prev := at(words, i-1); prev != "that" && prev != "which" {
+		return false
+	}
+	for k := i - 2; k >= 0 && k >= i-maxAllBut; k-- {
+		switch words[k].text {
+		case "everything", "anything", "all", "any", "whatever":
+			return true
+		}
+	}
+	return false
+}
+
+const maxAllBut = 8 // words back to the "everything"
 
 // aside: the "not" at i opens words between commas that only name who else it could have been.
 func aside(words []word, i int) bool {

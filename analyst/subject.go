@@ -96,7 +96,22 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 // ofSomethingElse: "no test found holes" denies the holes, "no test was done" the test.
 func ofSomethingElse(text string) bool {
 	words := split(text)
-	return at(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words)
+	return at(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words) && !occurs(words)
+}
+
+// occurs: a sentence says of its subject only that it is or happens: "no screening takes place".
+func occurs(words []word) bool {
+	for i, w := range words {
+		switch w.text {
+		case "exists", "exist", "happens", "happen", "occurs", "occur":
+			return true
+		case "takes", "take", "took":
+			if at(words, i+1) == "place" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // strays: a window names more things that the control doesn't speak of than things that it
