@@ -56,6 +56,7 @@ func TestDenialsBesideThem(t *testing.T) {
 func TestSideline(t *testing.T) {
 	says, denies := policy("Encryption keys are rotated every twelve months."), policy("SSH keys are not yet covered by rotation.")
 	apart := denies
+	denies.DocumentID = says.DocumentID
 	apart.DocumentID, apart.Filename = "other", "other.md"
 	for _, tc := range []struct {
 		with Passage

@@ -11,6 +11,7 @@ import (
 
 var (
 	logLine    = expression.Of(`^\s*[\[<]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10,13}\b|<\d{1,3}>|\S+ \S+ \S+ \[\d\d/)`)
+	boxMark    = expression.Of(`^\s*(?:\[[ xX✓✔]?\]|[☐□❏⬜☑☒])\s+\S`) // a step or answer to tick; the box is kept
 	listMark   = expression.Of(`^(\s*)([-*•▪◦‣·–o]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(\S.*)$`)
 	numbered   = expression.Of(`^(?:(?:section|article|chapter|annex|appendix|part|abschnitt|kapitel|anhang|artikel|section|annexe)\s+)?(\d{1,2}(?:\.\d{1,2}){0,4}|[A-Z]|[IVX]{1,5})[.):]?\s+(\S.*)$`)
 	underline  = expression.Of("^\\s*([=\\-~^*+#\"'])[=\\-~^*+#\"']{2,}\\s*$")
@@ -95,6 +96,13 @@ func (p *plainReader) next() {
 		p.at++
 		return
 	}
+	if boxMark.MatchString(line) && len(line) < 4*maxBlock {
+		for p.at++; p.at < len(p.lines) && indent(p.lines[p.at]) > indent(line) && strings.TrimSpace(p.lines[p.at]) != "" && !listMark.MatchString(p.lines[p.at]) && !boxMark.MatchString(p.lines[p.at]); {
+			p.at++
+		}
+		p.b.add(Block{Kind: ListItem, Level: 1 + indent(line)/2, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
+		return
+	}
 	if len(line) < 4*maxBlock {
 		if m := listMark.FindStringSubmatch(line); m != nil {
 			p.at++
@@ -109,7 +117,7 @@ func (p *plainReader) next() {
 		}
 	}
 	p.at++
-	for p.at < len(p.lines) && strings.TrimSpace(p.lines[p.at]) != "" && len(p.lines[p.at]) < 4*maxBlock && !listMark.MatchString(p.lines[p.at]) {
+	for p.at < len(p.lines) && strings.TrimSpace(p.lines[p.at]) != "" && len(p.lines[p.at]) < 4*maxBlock && !listMark.MatchString(p.lines[p.at]) && !boxMark.MatchString(p.lines[p.at]) {
 		p.at++
 	}
 	p.b.add(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
