@@ -137,18 +137,18 @@ func (c *prepared) saysNothing(i int) bool {
 
 // beside are the sentences that give the one at i its subject: its heading in the
 // passage and its neighbours. Rows stand alone.
-func (c *analysis) beside(i int) []*sentence {
-	cur := &c.sentences[i]
+func (a *analysis) beside(i int) []*sentence {
+	cur := &a.sentences[i]
 	var out []*sentence
 	if cur.under >= 0 {
-		out = append(out, &c.sentences[cur.under])
+		out = append(out, &a.sentences[cur.under])
 	}
 	if cur.row {
 		return out
 	}
 	for _, k := range [...]int{i - 1, i + 1} {
-		if k >= 0 && k < len(c.sentences) {
-			if n := &c.sentences[k]; n.under == cur.under && !n.row && !n.question && !n.instruction && n.template == "" && n.plan == "" && n.hedge == "" && n.limit == "" {
+		if k >= 0 && k < len(a.sentences) {
+			if n := &a.sentences[k]; n.under == cur.under && !n.row && !n.question && !n.instruction && n.template == "" && n.plan == "" && n.hedge == "" && n.limit == "" {
 				out = append(out, n)
 			}
 		}
