@@ -51,11 +51,11 @@ var (
 	harmlessWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice prior unnecessary unreasonable fail")
 	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
 	negatives       = wordSet("not never no none neither nobody nothing cannot without nor")
+	uninvolved      = wordSet("part role hand stake interest share")
 	// What one says of oneself with "never" as a rule: "they never leave the vault".
-	uninvolved = wordSet("part role hand stake interest share")
-	banned     = wordSet("permitted allowed acceptable accepted tolerated")
-	neverDone  = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
-	undone     = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
+	banned    = wordSet("permitted allowed acceptable accepted tolerated")
+	neverDone = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
+	undone    = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
 		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict"}
 )
@@ -600,72 +600,6 @@ func enumerates(clause []word) bool {
 		}
 	}
 	return false
-}
-
-func readModality(s *stance, text string, words []word) {
-	weak := ""
-	for i, w := range words {
-		if s.row && inLabel(text, w) {
-			continue // the name of a column
-		}
-		switch {
-		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" || w.text == "enforced" || w.text == "obliged":
-			s.strong = true
-		case hedges[w.text] && at(words, i+1) != "not" && (s.conditional|s.denied)&(1<<w.clause) == 0:
-			// "may not" and "no visitor may" forbid, "may only" restricts; "should an incident occur" supposes.
-			if w.text == "may" && (limits(words, i) || threatens(words, i) || entitled[at(words, i+1)]) {
-				s.strong = true
-				continue
-			}
-			if w.text == "should" && i == 0 || (w.text == "may" || w.text == "might" || w.text == "could") && subordinate(words, i) {
-				continue
-			}
-			weak = w.text
-		case w.text == "possible" || w.text == "feasible" || w.text == "practicable" || w.text == "practical":
-			for k := i - 1; k >= 0 && k >= i-4 && words[k].text != "not"; k-- {
-				if p := words[k].text; p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" || p == "reasonably" || p == "extent" {
-					weak = p + " " + w.text
-				}
-			}
-		case w.text == "try" || w.text == "aim" && at(words, i+1) == "to" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && at(words, i+1) == "to":
-			weak = w.text
-		}
-	}
-	if weak != "" && !s.strong || strings.Contains(weak, " ") {
-		s.hedge = weak
-	}
-}
-
-// limits: the "may" at i says what alone is allowed: "may use encrypted sticks only", "no visitor may enter".
-func limits(words []word, i int) bool {
-	return clauseHas(words, words[i].clause, "only", "no", "nobody", "none", "neither", "nor", "never")
-}
-
-// threatens: the "may" at i says what follows a breach: "may be subject to disciplinary action".
-func threatens(words []word, i int) bool {
-	next := at(words, i+1)
-	return next == "result" || next == "lead" || next == "be" && punished[at(words, i+2)]
-}
-
-// entitled: what one may do by right: "the authority to which the patient may complain".
-var entitled = wordSet("complain appeal object")
-
-var punished = wordSet("subject subjected disciplined dismissed")
-
-// inLabel: the word stands in the name of a column, "Name: value; …".
-func inLabel(text string, w word) bool {
-	from := strings.LastIndexAny(text[:w.start], ";|") + 1
-	rest := text[w.end:]
-	if end := strings.IndexAny(rest, ";|"); end >= 0 {
-		rest = rest[:end]
-	}
-	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
-}
-
-// subordinate: the verb belongs to a side clause ("systems that may hold personal data").
-func subordinate(words []word, i int) bool {
-	p := at(words, i-1)
-	return p == "that" || p == "which" || p == "who" || p == "as" || p == "they" || p == "it"
 }
 
 var verbs = wordSet(`approve review test encrypt monitor train log revoke communicate notify inform assign restrict scan patch dispose restore
