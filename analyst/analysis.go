@@ -92,7 +92,24 @@ func analyse(text string, year int) *analysis {
 	}
 	a.words, a.english = spaced(all), isEnglish(all)
 	linkAnswers(a)
+	linkDecisions(a)
 	return a
+}
+
+// decided begins a sentence without a subject that says what became of the words before it.
+var decided = expression.Of(`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`)
+
+// linkDecisions lets "Rejected for now" deny the words without a verb that it stands behind: "Encryption of mail. Rejected for now."
+func linkDecisions(a *analysis) {
+	for i := 1; i < len(a.sentences); i++ {
+		of, s := &a.sentences[i-1], &a.sentences[i]
+		if s.row || s.item || of.row || !decided.MatchString(a.text[s.start:s.end]) {
+			continue
+		}
+		if words := split(a.text[of.start:of.end]); len(words) <= maxSupposing+3 && !hasAuxiliary(words) && !hasVerb(words) {
+			of.denied, of.affirmed = 1<<of.clauses-1, rootsOf(nil)
+		}
+	}
 }
 
 // struck is what somebody crossed out.

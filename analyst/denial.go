@@ -78,10 +78,12 @@ func keptFrom(words []word, i int) bool {
 }
 
 // asksWhich: the negation at i stands in words that only name a question: "what went well and what did not".
+// "What lengths are allowed is not laid down" denies.
 func asksWhich(words []word, i int) bool {
 	switch firstOfClause(words, words[i].clause) {
 	case "what", "why", "how", "whether":
-		return true
+		prev := at(words, i-1)
+		return words[i].clause > 0 || i+1 == len(words) || prev == "do" || prev == "does" || prev == "did"
 	}
 	return false
 }

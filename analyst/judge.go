@@ -320,9 +320,13 @@ func (r *reading) where() string {
 }
 
 // sideline: what denies is of the same document as what says it, says less of the statement, and does not
-// deny the control by name: it tells of a part, or of something near. Of two documents, one may be wrong.
+// deny the control by name: it tells of a part, or of something near. Of two documents, one may be wrong, but
+// for what one denies of certain things alone.
 func (d demand) sideline(no, yes *reading) bool {
 	cur := &no.from.sentences[no.at]
+	if d.ofPart(cur, no.from.text[cur.start:cur.end]) {
+		return true
+	}
 	byName := denier.MatchString(no.from.text[cur.start:cur.end]) && d.topicIn([]*sentence{cur}) >= 0.9
 	return no.from.DocumentID == yes.from.DocumentID && no.cover < yes.cover && !no.match.outright && !byName
 }

@@ -354,8 +354,15 @@ func readNegation(s *stance, words []word) {
 	}
 }
 
-// takeBack: "there is none yet" at the end of a sentence denies what went before in it.
+// takeBack: "there is none yet" at the end of a sentence denies what went before in it, and so does
+// "but there are no rules for it".
 func (s *stance) takeBack(words []word) {
+	for i, w := range words {
+		if w.text == "there" && w.clause > 0 && at(words, i+2) == "no" && s.denied&(1<<w.clause) != 0 && ofIt(words[i+3:], w.clause) {
+			s.denied |= 1<<w.clause - 1
+			return
+		}
+	}
 	last := words[len(words)-1].clause
 	if last == 0 || s.denied&(1<<last) == 0 || !clauseHas(words, last, "none") || firstOfClause(words, last) != "there" {
 		return
@@ -366,6 +373,25 @@ func (s *stance) takeBack(words []word) {
 }
 
 const maxNone = 6 // words of "there is none yet"
+
+// ofIt: words of a clause speak of what was said before: "rules for it", "procedure on this".
+func ofIt(words []word, clause uint8) bool {
+	for i, w := range words {
+		if w.clause != clause || i > maxNone {
+			return false
+		}
+		if next := at(words, i+1); prepositions[w.text] && (next == "it" || next == "this" || next == "that" || next == "them") {
+			return !nounBehind(words, i+1)
+		}
+	}
+	return false
+}
+
+// nounBehind: the "this" or "that" at i has its noun behind it, "for this purpose".
+func nounBehind(words []word, i int) bool {
+	next := at(words, i+1)
+	return words[i].text != "it" && words[i].text != "them" && next != "" && words[i+1].clause == words[i].clause && !stopWords[next] && next != "yet" && next != "far"
+}
 
 // notTheCase: "it is not the case that …" goes on with what it denies, and takes nothing back.
 func notTheCase(words []word) bool {

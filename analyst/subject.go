@@ -61,12 +61,13 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 		if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo && !p.listsAhead(cur) {
 			continue
 		}
-		window := []*sentence{cur}
+		window, from := []*sentence{cur}, i
 		if lead := p.leadOf(cur); lead != cur {
 			window = append(window, lead)
 		}
 		if prev := i - 1; prev >= 0 && !cur.row && !cur.item && (!p.sentences[prev].item && (cur.pronoun || cur.answersNo || p.sentences[prev].question) || p.sentences[prev].fragment) {
 			window = append(window, &p.sentences[prev])
+			from = prev // "Internal audit. Nobody has done one yet."
 		}
 		share := d.topicBy(window, true, false)
 		if share < subjectShare {
@@ -74,11 +75,11 @@ func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
 		}
 		m := d.against([]*sentence{cur}, p.near[i], p.around)
 		sense, _ := s.meaning(d, p, i)
-		r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*sense), quote: p.quote(i, i)}
+		r := reading{from: p, at: i, match: m, cover: min(1, 0.5*share+0.5*sense), quote: p.quote(from, i)}
 		_, negated := negates(d, p, i, m)
 		ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
 		switch {
-		case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.strays(window):
+		case negated && !d.negative() && cur.conditional == 0 && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.ofPart(cur, p.text[cur.start:cur.end]) && !d.strays(window):
 			r.verdict, r.reason = denied, "The evidence says of the control as a whole that it is not done: "+quoteWords(r.quote)+"."
 			if no == nil || r.cover > no.cover {
 				no = &r

@@ -23,7 +23,7 @@ var traitRules = map[string]traitRule{
 	"uses_cloud": {"cloud services, hosted in AWS Azure Google Cloud, SaaS",
 		expression.Of(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|google workspace|third.party cloud)\b`)},
 	"processes_personal_data": {"personal data, personal information, data subjects, privacy, GDPR",
-		expression.Of(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
+		expression.Of(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|data protection (?:officer|impact)|records? of processing|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
 	"handles_cards": {"payment card data, cardholder data, PCI DSS",
 		expression.Of(`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`)},
 	"has_ot": {"operational technology, industrial control systems, SCADA, PLC, production line",

@@ -338,7 +338,7 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 		return "It explains a term; it doesn't say what is done."
 	case cur.reference:
 		return "It only points to another document."
-	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur)):
+	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur) && !(ofAccess.MatchString(d.text) && withdrawn.MatchString(c.text[cur.start:cur.end]))):
 		return "The statement says what must not be, and the sentence doesn't rule that out."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.lackedBy(c.text[cur.start:cur.end]):
 		return "The sentence forbids something; it doesn't say that this is done."
@@ -507,7 +507,7 @@ func (d demand) negative() bool { return d.stance.denied|d.stance.prohibited != 
 
 // restricts tells whether the statement, or its control, is about keeping people from things.
 func (d demand) restricts() bool {
-	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent"} {
+	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent", "limit"} {
 		id := conceptID(word)
 		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id }) {
 			return true
@@ -546,6 +546,7 @@ const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
 var (
 	ofAccess   = expression.Guard(`(?i)\b` + accessWords)
 	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
+	withdrawn  = expression.Guard(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
 	saysAfter  = expression.Guard(`(?i)\bafter\b`)
 )

@@ -73,7 +73,7 @@ func TestNoAccessDeniesAccessOnly(t *testing.T) {
 	for statement, want := range map[string]bool{
 		"Production runs apart from test.":         false,
 		"Engineers have access to production.":     true,
-		"Access of engineers to tests is limited.": true,
+		"Access of engineers to tests is limited.": false,
 	} {
 		c := candidateOf(policy("Engineers have no access to production."))
 		d := newDemand(statement, "production")
