@@ -33,9 +33,7 @@ func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementati
 	missing := 1 - item.CoverageRatio
 	if f.StatusSetBy = setBy(item); f.StatusSetBy != "" {
 		missing = missingBy(item)
-		for i, m := range f.MissingElements {
-			f.MissingElements[i] = withoutNote(m)
-		}
+		f.MissingElements = withoutNotes(f.MissingElements)
 	}
 	f.Severity, f.SeverityPoints, f.SeverityReason = Severity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
 	if f.StatusSetBy != "" && missing != 1-item.CoverageRatio {
@@ -46,6 +44,50 @@ func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementati
 	f.Effect = effect(c, item)
 	f.Recommendation = recommendation(c, f, others)
 	return f, true
+}
+
+// Overrule tells in a finding that a person set its status against what its line of the SoA says, where
+// it would tell why the line says so. Texts that people wrote stay.
+func Overrule(f *api.Finding, item api.SoAItem, who string) {
+	f.MissingElements = append([]string{}, item.MissingElements...)
+	if f.Status != item.ImplementationStatus {
+		item.ImplementationStatus, item.Reason = f.Status, ByPerson(who)
+		item.EditedFields, item.EditedBy = []string{"implementation_status"}, &who
+	}
+	if setBy(item) != "" {
+		f.MissingElements = withoutNotes(f.MissingElements)
+	}
+	if !slices.Contains(f.EditedFields, "condition") {
+		f.Condition = condition(item)
+	}
+	if !slices.Contains(f.EditedFields, "cause") {
+		f.Cause = cause(item)
+	}
+}
+
+// OverruledBy is who set a status, by the cause that tells it; empty where it doesn't.
+func OverruledBy(cause string) string {
+	rest, is := strings.CutPrefix(cause, notRead)
+	who, _, set := strings.Cut(rest, setTo)
+	if !is || !set {
+		return ""
+	}
+	return who
+}
+
+// notRead and setTo stand around the name in the cause of a status that a person set.
+const (
+	notRead = "Not read from the evidence: "
+	setTo   = " set the status to "
+)
+
+// withoutNotes are missing elements without what the evidence says of them.
+func withoutNotes(missing []string) []string {
+	out := make([]string, len(missing))
+	for i, m := range missing {
+		out[i] = withoutNote(m)
+	}
+	return out
 }
 
 // byPerson begins the reason of a line whose status a person set; the name follows.
@@ -190,7 +232,7 @@ func criteriaFor(c api.Control, item api.SoAItem) string {
 func cause(item api.SoAItem) string {
 	n := verdicts(item)
 	if who := setBy(item); who != "" && item.ImplementationStatus != api.Implemented {
-		return fmt.Sprintf("Not read from the evidence: %s set the status to %s, and can tell why.", who, words(item.ImplementationStatus))
+		return notRead + who + setTo + words(item.ImplementationStatus) + ", and can tell why."
 	}
 	switch {
 	case item.ImplementationStatus == api.NotEvidenced && n[template] > 0:

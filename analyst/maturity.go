@@ -71,6 +71,12 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	case api.Implemented:
 		m.Level, m.Rationale = established(item)
 	}
+	if who := setBy(item); who != "" {
+		m.Confidence = 0 // the status that it follows from is nobody's reading
+		if item.ImplementationStatus != api.NotImplemented {
+			m.Rationale += " The status is what " + who + " set."
+		}
+	}
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
 		if m.Level >= 4 {

@@ -35,3 +35,41 @@ func TestFindingByAPerson(t *testing.T) {
 		t.Error("a line that nobody judged is a gap, or counts as assessed")
 	}
 }
+
+// A finding whose status a person set tells that, and not why the line says otherwise; where it says
+// what the line says, it tells the line's reasons.
+func TestOverrule(t *testing.T) {
+	weight := 8
+	c := api.Control{Code: "END-04", Title: "Malware", DomainCode: "END", Weight: &weight}
+	item := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotImplemented, Reason: "The evidence says that it is not done.",
+		MissingElements: []string{"Users cannot disable it (the evidence says it is not so)"}}
+	f, _ := Finding(c, item, nil)
+	drafted := f
+	f.Status = api.PartiallyImplemented
+	Overrule(&f, item, "Ann")
+	if f.Condition != "Set by Ann." || OverruledBy(f.Cause) != "Ann" || f.MissingElements[0] != "Users cannot disable it" {
+		t.Errorf("condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
+	}
+	f.Status = api.NotImplemented
+	Overrule(&f, item, "Ann")
+	if f.Condition != drafted.Condition || f.Cause != drafted.Cause || f.MissingElements[0] != drafted.MissingElements[0] || OverruledBy(f.Cause) != "" {
+		t.Errorf("set back: condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
+	}
+	f.Status, f.Condition, f.EditedFields = api.Planned, "As told on the phone.", []string{"condition"}
+	if Overrule(&f, item, "Ann"); f.Condition != "As told on the phone." || OverruledBy(f.Cause) != "Ann" {
+		t.Errorf("edited: condition %q, cause %q", f.Condition, f.Cause)
+	}
+}
+
+// The rules are not sure of a level that follows from what a person said.
+func TestMaturityByAPerson(t *testing.T) {
+	c := api.Control{Code: "END-04", DomainCode: "END"}
+	item := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.Implemented, EvidenceCoverage: api.CoverageAbsent, Confidence: 0.75, Reason: ByPerson("Ann")}
+	if m := Maturity(c, item, 3); m.Confidence != 0.75 || strings.Contains(m.Rationale, "Ann") {
+		t.Errorf("by the rules: %v, %s", m.Confidence, m.Rationale)
+	}
+	item.EditedFields = []string{"implementation_status"}
+	if m := Maturity(c, item, 3); m.Confidence != 0 || !strings.Contains(m.Rationale, "The status is what Ann set.") {
+		t.Errorf("by a person: %v, %s", m.Confidence, m.Rationale)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,8 +48,9 @@ func (s *Service) gapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVers
 		return d, err
 	}
 	d = draft[api.Finding]{method: analyst.Rules, inputs: fromSoA(v)}
-	standing := make(map[string]api.Implementation, len(items))
+	standing, lines := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
 	for n := range items {
+		lines[items[n].ControlCode] = &items[n]
 		if items[n].Applicability.In() {
 			standing[items[n].ControlCode] = items[n].ImplementationStatus
 		}
@@ -65,7 +67,15 @@ func (s *Service) gapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVers
 		f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
 		return f, falls, nil
 	})
-	d.over = overFindings
+	d.over = func(d *draft[api.Finding], old *former[api.Finding]) {
+		overFindings(d, old)
+		for n := range d.items {
+			f := &d.items[n]
+			if line := lines[f.ControlCode]; line != nil && f.Source != manual && slices.Contains(f.EditedFields, "status") {
+				analyst.Overrule(f, *line, cmp.Or(analyst.OverruledBy(f.Cause), text(f.EditedBy)))
+			}
+		}
+	}
 	return d, err
 }
 
@@ -83,6 +93,9 @@ func sameControl(i api.Item) api.Item {
 func copyFinding(to, from *api.Finding, field string) {
 	switch field {
 	case "status":
+		if to.Status != from.Status { // its texts tell who set it
+			to.Condition, to.Cause = from.Condition, from.Cause
+		}
 		to.Status, to.Result = from.Status, from.Result
 	case "severity":
 		to.Severity, to.SeverityReason = from.Severity, from.SeverityReason
@@ -205,11 +218,21 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	if err := firstError(owner(b.Owner.Value), s.checkAhead("due_date", b.DueDate.Value)); err != nil {
 		return nil, err
 	}
+	var line *api.SoAItem // for a status
+	if b.Status != nil {
+		var err error
+		if line, err = s.lineOf(ctx, by, in.FindingID); err != nil {
+			return nil, err
+		}
+	}
 	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
 		var f fields
 		assign(&f, "status", &i.Status, b.Status)
 		if b.Status != nil {
 			i.Result = resultOf(i.Status)
+		}
+		if line != nil {
+			analyst.Overrule(i, *line, by.Actor.Name)
 		}
 		assign(&f, "severity", &i.Severity, b.Severity)
 		if b.Severity != nil {
@@ -226,6 +249,28 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 		f.note("due_date", b.DueDate.Apply(&i.DueDate))
 		return f, f.handBack(&i.Item, b.Reset)
 	})
+}
+
+// lineOf is the line of the SoA that a finding was made from; nil where a person added the finding.
+func (s *Service) lineOf(ctx context.Context, by api.Caller, finding string) (line *api.SoAItem, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		f, err := gap.items.Get(tx, by.OrganizationID, finding)
+		if err != nil {
+			return store.Missing(err, gap.gate.Title()+" item", finding)
+		}
+		v, err := gap.get(tx, by.OrganizationID, f.VersionID)
+		basis := v.Inputs["soa_version_id"]
+		if err != nil || f.Source == manual || basis == "" {
+			return err
+		}
+		a, err := get(tx, by, f.AssessmentID)
+		if err != nil {
+			return err
+		}
+		line, err = soa.lastOf(tx, &a, []string{basis}, f.ControlCode)
+		return err
+	})
+	return line, err
 }
 
 // resultOf is the result that an implementation status means.

@@ -48,6 +48,17 @@ type JudgedSet struct {
 	Ablation  *JudgedLoss `json:"ablation,omitempty"`
 	Confusion [][]int     `json:"confusion"` // by the label, then by the rules
 	Wrong     []string    `json:"wrong"`
+	// Different are the controls that are not judged as they are labelled.
+	Different []JudgedDifference `json:"different"`
+}
+
+// JudgedDifference is where the rules and a label part; objectives are numbered as in labels.csv.
+type JudgedDifference struct {
+	Control  string `json:"control"`
+	Labelled string `json:"labelled"`
+	Judged   string `json:"judged"`
+	Extra    []int  `json:"missing_to_rules_alone"`
+	Overseen []int  `json:"missing_to_label_alone"`
 }
 
 // JudgedFound is precision and recall, each 0 to 1.
@@ -85,6 +96,8 @@ confusion table, what taking single documents away changes, and how many passage
 that deny, announce or leave blanks are taken for evidence. Without --set it does so
 for the made-up companies that come with the program, without --scf for the
 controls of the starter catalog. Labels of controls that a workbook lacks are left out.
+With --set it also lists the controls that are judged otherwise than labelled; -o json
+has them as "different" for the companies in the program, too.
 
 DIR holds labels.csv and a folder evidence, or folders that do:
   labels.csv    control, verdict, missing, documents: codes of the starter catalog;
@@ -169,6 +182,11 @@ func judgementPage(p *print.Page, o JudgementOptions, r *JudgementReport) {
 	if len(r.Sets) > 0 {
 		confusionTable(p, r, r.Sets[len(r.Sets)-1])
 	}
+	if o.Set != "" {
+		for _, s := range r.Sets {
+			differenceTable(p, s)
+		}
+	}
 	if n := r.Passages; n != nil {
 		p.Blank()
 		var of []string
@@ -177,6 +195,24 @@ func judgementPage(p *print.Page, o JudgementOptions, r *JudgementReport) {
 		}
 		p.Text("%d of %d passages that are no evidence were taken for it (%.1f %%): %s.", n.Counted, n.Passages, 100*n.Share, strings.Join(of, ", "))
 	}
+}
+
+// differenceTable has a row for each control that isn't judged as it is labelled.
+func differenceTable(p *print.Page, s JudgedSet) {
+	if len(s.Different) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, d := range s.Different {
+		rows = append(rows, []string{d.Control, plain(d.Labelled), plain(d.Judged), numbers(d.Extra), numbers(d.Overseen)})
+	}
+	p.Title("Not judged as labelled: %s", s.Name)
+	p.Table([]print.Column{{Title: "CONTROL", Keep: true}, {Title: "LABELLED", Keep: true}, {Title: "JUDGED", Keep: true},
+		{Title: "MISSING TO RULES ALONE"}, {Title: "MISSING TO LABEL ALONE"}}, rows)
+}
+
+func numbers(all []int) string {
+	return strings.Trim(fmt.Sprint(all), "[]")
 }
 
 // confusionTable has a row for each label and a column for each verdict of the rules.

@@ -123,7 +123,7 @@ func findingPage(p *print.Page, f *api.Finding) {
 		print.Field{Name: "condition", Value: f.Condition}, print.Field{Name: "criteria", Value: f.Criteria}, print.Field{Name: "cause", Value: f.Cause},
 		print.Field{Name: "effect", Value: f.Effect}, print.Field{Name: "recommendation", Value: f.Recommendation},
 		print.Field{Name: "owner", Value: orEmpty(f.Owner)}, print.Field{Name: "due", Value: string(orEmpty(f.DueDate))}, print.Field{Name: "note", Value: orEmpty(f.Note)},
-		print.Field{Name: "confidence", Value: fmt.Sprintf("%.2f", f.Confidence)}, print.Field{Name: "source", Value: f.Source})
+		print.Field{Name: "confidence", Value: print.Confidence(f.Confidence, f.Overruled())}, print.Field{Name: "source", Value: f.Source})
 	missing(p, f.MissingElements)
 	evidence(p, f.Evidence)
 }
@@ -238,7 +238,7 @@ func (a *app) gapEdit() *cobra.Command {
 	var reset []string
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: takes(1, 1),
-		Long:              "Changes the named fields of a finding. A regeneration keeps what people set.",
+		Long:              "Changes the named fields of a finding. A regeneration keeps what people set. A status\nholds for the finding alone; `service soa edit` sets that of the control.",
 		Example:           "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -263,7 +263,18 @@ func (a *app) gapEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(f, func(p *print.Page) { findingPage(p, f) })
+			var line *api.SoAItem
+			if b.Status != nil && f.Source != "manual" {
+				line, _ = a.soaItem(cmd.Context(), f.ControlCode) // the edit is made, whether or not there is one
+			}
+			return a.out.Print(f, func(p *print.Page) {
+				findingPage(p, f)
+				if line != nil && line.ImplementationStatus != f.Status {
+					p.Blank()
+					p.Text("The Statement of Applicability still says %s; the maturity level and the totals go by that. To set it there too:", plain(line.ImplementationStatus))
+					p.Command(a.command("soa edit " + f.ControlCode + " --status " + string(f.Status)))
+				}
+			})
 		},
 	}
 	t.flags(cmd.Flags())

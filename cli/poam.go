@@ -202,6 +202,10 @@ func (a *app) poamList() *cobra.Command {
 			if err != nil {
 				return a.noName(err)
 			}
+			none := "No item is like that."
+			if len(all.Data) == 0 && in.ControlCode != "" {
+				none = a.notPlanned(cmd.Context(), in, none)
+			}
 			defer a.more(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
@@ -210,7 +214,7 @@ func (a *app) poamList() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "code", Keep: true}, {Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "to do"}, {Title: "owner", Spare: true},
 					{Title: "due", Keep: true}, {Title: "effort", Spare: true}, {Title: "status", Spare: true}}, rows)
-				a.none(p, len(rows), "No item is like that.")
+				a.none(p, len(rows), "%s", none)
 			})
 		},
 	}
@@ -226,13 +230,49 @@ func (a *app) poamList() *cobra.Command {
 	return cmd
 }
 
+// notPlanned tells why no item closes a control, and what to do; otherwise where there is nothing to tell.
+func (a *app) notPlanned(ctx context.Context, in api.POAMItemsInput, otherwise string) string {
+	items, err := a.poamItems(ctx, api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode}, limits{limit: 1})
+	if err != nil || len(items.Data) > 0 { // other filters leave it out
+		return otherwise
+	}
+	v, err := gapVersions.newest(ctx, a)
+	if err != nil {
+		return otherwise
+	}
+	found, err := a.findings(ctx, v.ID, api.FindingFilter{ControlCode: in.ControlCode}, limits{})
+	if err != nil {
+		return otherwise
+	}
+	again := "`" + a.command("poam regenerate") + "`"
+	approve := fmt.Sprintf("`%s`, `%s` and %s", a.command("gap submit"), a.command("gap approve"), again)
+	if v.Status != api.VersionApproved {
+		again = approve
+	}
+	if len(found.Data) == 0 {
+		return fmt.Sprintf("No item is on %s, as it has no finding; `%s` shows its line.", in.ControlCode, a.command("soa show "+quote(in.ControlCode)))
+	}
+	for _, f := range found.Data {
+		if f.Result != api.Met && f.Result != api.ResultNotApplic && f.Severity != api.SeverityInformational {
+			return fmt.Sprintf("No item is on %s yet, which has a finding. To plan for it: %s.", f.ControlCode, again)
+		}
+	}
+	f := found.Data[0]
+	why := "is informational"
+	if f.Result == api.Met {
+		why = "is met and lacks only stronger evidence"
+	}
+	return fmt.Sprintf("No item is on %s: its finding (%s) %s, so nothing is planned for it. `%s` shows it. To plan for it all the same: `%s`, %s.",
+		f.ControlCode, f.Severity, why, a.command("gap show "+f.ControlCode), a.command("gap edit "+f.ControlCode+" --status partially_implemented --severity medium"), approve)
+}
+
 func (a *app) poamEdit() *cobra.Command {
 	var reset []string
 	var action, effort, owner, resources, due, status, until, vendor, comments string
 	var priority int
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
-		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them. Completing an item completes its milestones, and opening it\nagain opens those.",
+		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them. Milestones keep their dates; a workbook moves them\n(`service poam import`). Completing an item completes its milestones, and opening it\nagain opens those.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := anyChanged(cmd); err != nil {
@@ -261,6 +301,9 @@ func (a *app) poamEdit() *cobra.Command {
 			}
 			return a.out.Print(i, func(p *print.Page) {
 				poamPage(p, i)
+				if b.DueDate != nil {
+					a.milestonesStay(p, i)
+				}
 				if b.Status != nil && i.Status == "completed" && orEmpty(i.Comments) == "" {
 					p.Blank()
 					p.Text("No comment says yet what shows it done. It is done when: %s", joinSome(i.AcceptanceCriteria, 3))
@@ -282,6 +325,27 @@ func (a *app) poamEdit() *cobra.Command {
 	f.StringVar(&comments, "comments", "", "comments")
 	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as note; all for each of them")
 	return cmd
+}
+
+// milestonesStay tells that open milestones did not move with the due date, and what moves them.
+func (a *app) milestonesStay(p *print.Page, i *api.POAMItem) {
+	open, last := 0, api.Date("")
+	for _, m := range i.Milestones {
+		if m.Status == "open" || m.Status == "in_progress" {
+			due := m.DueDate
+			if n := len(m.Changes); n > 0 {
+				due = m.Changes[n-1].DueDate
+			}
+			open, last = open+1, max(last, due)
+		}
+	}
+	if open == 0 || last == i.Due() {
+		return
+	}
+	p.Blank()
+	p.Text("Open milestones keep their dates, the last %s; the item is due %s. To move them, change them in a workbook and import it:", last, i.Due())
+	p.Command(a.command("report create --template poam --out poam.xlsx"))
+	p.Command(a.command("poam import poam.xlsx"))
 }
 
 func (a *app) poamSummary() *cobra.Command {

@@ -235,6 +235,15 @@ func (v *view) untold(code string, all []api.Evidence, parts ...part) []block {
 	return evidence(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return told[e.SHA256+"\x00"+e.Quote] }))
 }
 
+// sureness is a confidence; overruled where a person said otherwise than what it is of.
+func sureness(confidence float64, overruled bool) string {
+	out := fmt.Sprintf("%.0f%%", confidence*100)
+	if overruled {
+		out += ", of the rules in their own verdict; a person set another"
+	}
+	return out
+}
+
 // edited says what people changed after the draft.
 func (v *view) edited(f *facts, it *api.Item) {
 	if len(it.EditedFields) == 0 && it.EditedBy == nil {

@@ -137,7 +137,7 @@ func (v *view) finding(i int) card {
 	if f.Source == "manual" {
 		d.add("Source", plain("added by a person"))
 	} else {
-		d.add("Confidence", plain(fmt.Sprintf("%.0f%%", f.Confidence*100)))
+		d.add("Confidence", plain(sureness(f.Confidence, f.Overruled())))
 	}
 	if !f.InCatalog {
 		d.add("Catalog", plain("the catalog has no control of this code"))

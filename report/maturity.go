@@ -115,7 +115,9 @@ func (v *view) scoreTable(domain string, from, to int) table {
 		confidence := "–"
 		if s.Assessed {
 			lvl = badge("level", levelName(s.Level))
-			confidence = fmt.Sprintf("%.0f%%", s.Confidence*100)
+			if s.Confidence > 0 && !s.SetByHand("level") {
+				confidence = sureness(s.Confidence, false)
+			}
 		}
 		previous := "–"
 		if s.PreviousLevel != nil {

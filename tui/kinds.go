@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/scf-service/service/cli/print"
@@ -167,7 +166,7 @@ func soaPage(p *draw.Page, r *row) {
 	p.Field("status", print.Words(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
 	p.Field("reason", i.Reason, draw.Plain)
 	p.Field("evidence", print.Coverage(i), draw.Plain)
-	p.Field("confidence", fmt.Sprintf("%.2f", i.Confidence), draw.Plain)
+	p.Field("confidence", print.Confidence(i.Confidence, i.SetByHand("implementation_status")), draw.Plain)
 	if r.value("needs_review") == "true" {
 		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)
 	}
@@ -241,7 +240,7 @@ func gapKind() *kind {
 			p.Field("effect", f.Effect, draw.Plain)
 			p.Field("recommended", r.value("recommendation"), draw.Plain)
 			p.Field("due", r.value("due_date"), draw.Plain)
-			p.Field("confidence", fmt.Sprintf("%.2f", f.Confidence), draw.Plain)
+			p.Field("confidence", print.Confidence(f.Confidence, f.Overruled()), draw.Plain)
 			p.Field("source", f.Source, draw.Plain)
 		},
 		below: func(p *draw.Page, r *row) { missing(p, r.item.(*api.Finding).MissingElements) },

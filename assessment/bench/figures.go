@@ -33,6 +33,17 @@ type SetReport struct {
 	Ablation  Ablation  `json:"ablation"`
 	// Wrong names the controls where the rules say otherwise than the label.
 	Wrong []string `json:"wrong"`
+	// Different says of each control that isn't judged as it is labelled in what it differs.
+	Different []Difference `json:"different"`
+}
+
+// Difference is where the rules and a label part. Objectives are numbered from 1.
+type Difference struct {
+	Control  string             `json:"control"`
+	Labelled api.Implementation `json:"labelled"`
+	Judged   api.Implementation `json:"judged"`
+	Extra    []int              `json:"extra"`    // missing to the rules alone
+	Overseen []int              `json:"overseen"` // missing to the label alone
 }
 
 // Found counts what was found right (Hit), found without being there (Extra), and not found (Missed).
@@ -116,9 +127,20 @@ func (r *SetReport) add(c api.Control, l Label, j analyst.Judgement) {
 		r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s, labelled %s", l.Control, words(j.Implementation), words(l.Verdict)))
 	}
 	r.Evidenced.count(evidenced(l.Verdict), evidenced(j.Implementation))
+	d := Difference{Control: l.Control, Labelled: l.Verdict, Judged: j.Implementation}
 	lacks, ok := lacking(c, j)
 	for n := 1; ok && n <= len(c.AssessmentObjectives); n++ {
-		r.Missing.count(slices.Contains(l.Missing, n), slices.Contains(lacks, n))
+		labelled, judged := slices.Contains(l.Missing, n), slices.Contains(lacks, n)
+		r.Missing.count(labelled, judged)
+		switch {
+		case judged && !labelled:
+			d.Extra = append(d.Extra, n)
+		case labelled && !judged:
+			d.Overseen = append(d.Overseen, n)
+		}
+	}
+	if want != got || len(d.Extra) > 0 || len(d.Overseen) > 0 {
+		r.Different = append(r.Different, d)
 	}
 }
 

@@ -12,6 +12,17 @@ import (
 // Words turns a word of the contract into words: partially_implemented, partially implemented.
 func Words[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
 
+// Confidence is how sure the rules are; overruled where a person said otherwise. Empty where they had nothing to judge.
+func Confidence(c float64, overruled bool) string {
+	switch {
+	case overruled && c > 0:
+		return fmt.Sprintf("%.2f, of the rules in their own verdict; a person set another", c)
+	case overruled:
+		return ""
+	}
+	return fmt.Sprintf("%.2f", c)
+}
+
 // Coverage is how much of a control the evidence says, and what kind of evidence does.
 func Coverage(i *api.SoAItem) string {
 	out := fmt.Sprintf("%s, %.0f %% of the statements", Words(i.EvidenceCoverage), i.CoverageRatio*100)

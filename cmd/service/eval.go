@@ -107,7 +107,11 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 	for _, s := range sets {
 		set := cli.JudgedSet{Name: s.Name, Documents: s.Documents, Controls: s.Controls, Kappa: s.Kappa, Agreement: s.Agreement,
 			Evidenced: cli.JudgedFound{Precision: s.Evidenced.Precision, Recall: s.Evidenced.Recall},
-			Missing:   cli.JudgedFound{Precision: s.Missing.Precision, Recall: s.Missing.Recall}, Wrong: append([]string{}, s.Wrong...)}
+			Missing:   cli.JudgedFound{Precision: s.Missing.Precision, Recall: s.Missing.Recall}, Wrong: append([]string{}, s.Wrong...), Different: []cli.JudgedDifference{}}
+		for _, d := range s.Different {
+			set.Different = append(set.Different, cli.JudgedDifference{Control: d.Control, Labelled: string(d.Labelled), Judged: string(d.Judged),
+				Extra: append([]int{}, d.Extra...), Overseen: append([]int{}, d.Overseen...)})
+		}
 		for _, row := range s.Confusion {
 			set.Confusion = append(set.Confusion, row[:])
 		}

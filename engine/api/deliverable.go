@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // VersionStatus is where a version of a deliverable stands.
 type VersionStatus string
@@ -133,6 +136,9 @@ type Item struct {
 	// EditedFields are the fields that people have set; a regeneration keeps them.
 	EditedFields []string `json:"edited_fields"`
 }
+
+// SetByHand tells whether a person set a field.
+func (i *Item) SetByHand(field string) bool { return slices.Contains(i.EditedFields, field) }
 
 // Statement is one thing a control asks for, and what the evidence says of it.
 type Statement struct {

@@ -51,6 +51,11 @@ type Finding struct {
 	OriginID    string `json:"origin_id,omitempty" doc:"Of a gap added by hand: its id in the version that it was added to."`
 }
 
+// Overruled tells whether a person set the status over what the rules said.
+func (f *Finding) Overruled() bool {
+	return f.Source != "manual" && (f.StatusSetBy != "" || f.SetByHand("status"))
+}
+
 // Origin tells a gap apart from others on its control, in every version: empty is that of the analysis.
 func (f *Finding) Origin() string {
 	if f.Source != "manual" {

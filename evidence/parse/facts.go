@@ -56,9 +56,10 @@ func factOf(key string) (factKind, bool) {
 }
 
 const (
-	factBlocks   = 80  // blocks from the top that may hold a document's facts
-	factTail     = 12  // and from the end: some policies close with them
-	maxFactValue = 160 // bytes; what is longer is prose
+	factBlocks     = 80  // blocks from the top that may hold a document's facts
+	mastheadBlocks = 6   // and those that may hold them as a sentence
+	factTail       = 12  // and from the end: some policies close with them
+	maxFactValue   = 160 // bytes; what is longer is prose
 )
 
 // findings gathers the candidates for each fact; the first of a kind wins, as heads come first.
@@ -78,6 +79,7 @@ func readFacts(d *Document, metadata []fact) {
 	}
 	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
 	f.scan(head)
+	f.mastheads(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
 	f.scan(d.Furniture[:min(len(d.Furniture), factBlocks)])
 	if rest := d.Blocks[len(head):]; len(rest) > 0 {
 		f.scan(rest[max(0, len(rest)-factTail):])
@@ -274,6 +276,45 @@ func (f *findings) take(key, value string) {
 		}
 	case factTitle:
 		setText(&f.doc.Title, value)
+	}
+}
+
+// masthead is how a line begins that tells of the document in sentences: "Version 3.1, in force since
+// 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text a title in capitals
+// may stand before it.
+var masthead = expression.Of(`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`)
+
+var (
+	mastVersion   = expression.Of(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
+	mastEffective = expression.Of(`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
+	mastApproved  = expression.Of(`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`)
+	mastApproval  = expression.Of(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
+	whenApproved  = expression.Of(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
+)
+
+// mastheads reads what the first lines tell of the document in sentences.
+func (f *findings) mastheads(blocks []Block) {
+	for _, b := range blocks {
+		if b.Kind == TableRow || b.Kind == Line {
+			continue
+		}
+		for _, line := range strings.Split(b.Text, "\n") {
+			if len(line) > 300 || !masthead.MatchString(line) {
+				continue
+			}
+			for _, one := range []struct {
+				key string
+				in  *expression.Late
+			}{{"version", mastVersion}, {"effective", mastEffective}, {"approval date", mastApproval}, {"approved by", mastApproved}} {
+				if m := one.in.FindStringSubmatch(line); m != nil {
+					value := m[1]
+					if one.in == mastApproved {
+						value = whenApproved.ReplaceAllString(value, "")
+					}
+					f.take(one.key, strings.TrimRight(value, ".,"))
+				}
+			}
+		}
 	}
 }
 
