@@ -227,6 +227,9 @@ func (m *mdReader) inline(n ast.Node) string {
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				sb.WriteByte('\n')
 			}
+		case *extast.Strikethrough:
+			sb.WriteByte(' ')
+			return ast.WalkSkipChildren, nil // crossed out
 		case *ast.String:
 			sb.Write(n.Value)
 		case *ast.AutoLink:
