@@ -3,28 +3,17 @@ package store
 import (
 	"bytes"
 	"math/rand/v2"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
 
+	"github.com/scf-service/service/internal/fulltest"
 	"github.com/scf-service/service/store/kv"
 )
 
-// fileLimit makes every file of this process stop growing at n bytes, which is
-// what a full disk looks like from here, until undo.
-func fileLimit(t *testing.T, n uint64) (undo func()) {
-	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ)
-	var old syscall.Rlimit
-	is(t, "Getrlimit", syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old), nil)
-	is(t, "Setrlimit", syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: old.Max}), nil)
-	undo = func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old) }
-	t.Cleanup(undo)
-	return undo
-}
-
 func TestDiskFull(t *testing.T) {
+	if fulltest.Alone(t) {
+		return
+	}
 	dir := t.TempDir()
 	db := open(t, options(dir))
 	fillControls(t, db, 100)
@@ -43,7 +32,7 @@ func TestDiskFull(t *testing.T) {
 		})
 	}
 
-	undo := fileLimit(t, 20<<20)
+	undo := fulltest.Limit(t, 20<<20)
 	for range 3 {
 		is(t, "Update", write(), ErrDiskFull)
 	}
@@ -51,7 +40,7 @@ func TestDiskFull(t *testing.T) {
 	is(t, "Put", err, ErrDiskFull)
 	undo()
 	// Smaller than the snapshot of the database.
-	undo = fileLimit(t, 20<<10)
+	undo = fulltest.Limit(t, 20<<10)
 	is(t, "Backup", db.Backup(t.Context(), filepath.Join(dir, dirBackups, "full.backup")), ErrDiskFull)
 	same(t, "tmp", files(t, db, dirTemp))
 	same(t, "backups", files(t, db, dirBackups))

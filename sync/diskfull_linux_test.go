@@ -2,29 +2,18 @@ package sync_test
 
 import (
 	"errors"
-	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/scf-service/service/internal/fulltest"
 	"github.com/scf-service/service/store"
 )
 
-// fileLimit makes every file of this process stop growing at n bytes, which is what a full
-// disk looks like from here, until undo.
-func fileLimit(t *testing.T, n uint64) (undo func()) {
-	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ)
-	var old syscall.Rlimit
-	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
-	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: old.Max}))
-	undo = func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old) }
-	t.Cleanup(undo)
-	return undo
-}
-
 // A full disk on either side leaves both as they were, and with room again it goes on.
 func TestDiskFull(t *testing.T) {
+	if fulltest.Alone(t) {
+		return
+	}
 	w := newWorld(t, 7, 1)
 	s, h := w.sites[0], w.home
 	s.sync()
@@ -39,7 +28,7 @@ func TestDiskFull(t *testing.T) {
 	before := h.records()
 	full := func(what string, try func() error) {
 		t.Helper()
-		undo := fileLimit(t, 4<<10)
+		undo := fulltest.Limit(t, 4<<10)
 		err := try()
 		undo()
 		if !errors.Is(err, store.ErrDiskFull) {
