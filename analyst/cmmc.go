@@ -153,6 +153,9 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 	}
 	e.Eligible = len(e.Blocking) == 0
 	e.Formula = fmt.Sprintf("%d − points of %s not met = %d; %d ÷ %d = %.1f %%", e.Of, counted(len(e.NotMet), "requirement"), e.Points, e.Points, e.Of, 100*float64(e.Points)/float64(e.Of))
+	if e.Points < 0 {
+		e.Formula += ", which counts as 0"
+	}
 	return e
 }
 

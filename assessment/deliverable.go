@@ -417,7 +417,7 @@ func (f *fields) handBack(it *api.Item, names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(it.EditedFields, name) {
-			return api.Invalid("reset", "%s of %s was set by the rules; people set: %s", name, it.ControlCode, cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"))
+			return api.Invalid("reset", "people didn't set %q of %s; they set: %s", name, it.ControlCode, cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"))
 		}
 		*f = append(*f, handedBack+name)
 	}

@@ -301,6 +301,9 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	if err := firstError(owner(b.Owner), s.checkAhead("due_date", b.DueDate)); err != nil {
 		return nil, err
 	}
+	if b.Status == api.NotAssessed {
+		return nil, api.Invalid("status", "what nobody judged is no gap; where too little was found to tell, it is not_evidenced")
+	}
 	if b.Status == api.Implemented {
 		return nil, api.Invalid("status", "what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced")
 	}

@@ -64,7 +64,11 @@ func (a *app) artifactDiff() *cobra.Command {
 					p.Text("%s", print.Cut(l.Text, diffWidth))
 				}
 				if len(d.Lines) == 0 {
-					p.Text("They say the same.")
+					if d.FromVersion == d.ToVersion && in.From == 0 {
+						p.Text("There is no other version to compare it with.")
+					} else {
+						p.Text("They say the same.")
+					}
 				}
 			})
 		},

@@ -123,7 +123,7 @@ func (d deliverable[V]) submission(a *app) *cobra.Command {
 func (d deliverable[V]) regeneration(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "regenerate", Short: "Draft again, keeping what people edited", Args: takes(0, 0),
-		Long:    fmt.Sprintf("Drafts the %s again from the evidence there is now, as the next version. What people\nedited is kept, and named.", d.gate.Title()),
+		Long:    fmt.Sprintf("Drafts the %s again from what there is now, as the next version: the evidence, and\nthe approved versions of what it is made from. What people edited is kept, and named.", d.gate.Title()),
 		Example: fmt.Sprintf("  service %s regenerate", d.noun()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := d.newestID(cmd.Context(), a)
@@ -136,8 +136,28 @@ func (d deliverable[V]) regeneration(a *app) *cobra.Command {
 			}
 			a.progress.Start("draft the " + d.gate.Title() + " again")
 			v, err := d.regenerate(cmd.Context(), a, id)
-			return d.tell(a, v, atWork(err), "drafted again", d.approvedBefore(cmd.Context(), a, one.ID, err))
+			return d.tell(a, v, atWork(err), "drafted again", d.approvedBefore(cmd.Context(), a, one.ID, err), d.passedOver(cmd.Context(), a, v, err))
 		},
+	}
+}
+
+// passedOver tells that a draft rests on an older version of what it is made from, as the newest isn't
+// approved; nil where it rests on the newest.
+func (d deliverable[V]) passedOver(ctx context.Context, a *app, v *V, failed error) func(*print.Page) {
+	if failed != nil {
+		return nil
+	}
+	of, used, newest := soaVersions.gate, d.head(v).Inputs["soa_version_id"], soaVersions.newestID
+	if id, ok := d.head(v).Inputs["gap_version_id"]; ok {
+		of, used, newest = gapVersions.gate, id, gapVersions.newestID
+	}
+	id, err := newest(ctx, a)
+	if used == "" || err != nil || id == used {
+		return nil
+	}
+	return func(p *print.Page) {
+		p.Text("It is made from the approved version of the %s, not from the newest, which waits for approval: `%s`, `%s`, then draft this again.",
+			of.Title(), a.command(nounOf(of)+" submit"), a.command(nounOf(of)+" approve"))
 	}
 }
 

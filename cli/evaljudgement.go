@@ -104,7 +104,8 @@ DIR holds labels.csv and a folder evidence, or folders that do:
                 implemented, partially_implemented, planned, not_implemented or
                 not_evidenced; numbers of objectives that nothing bears; file names
                 separated by ";"
-  passages.csv  kind, control, text: passages that are no evidence (optional)`,
+  passages.csv  kind, control, text: passages that are no evidence (optional);
+                negated, planned, template or other`,
 		Example: "  service eval judgement\n  service eval judgement --set ./labelled --today 2026-11-20 -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if today != "" {

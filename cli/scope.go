@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -243,8 +244,14 @@ func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]stri
 	}
 	drawn = map[string]string{}
 	var fields map[string]any
-	if err := yaml.Unmarshal(b, &fields); err != nil {
+	y := yaml.NewDecoder(bytes.NewReader(b))
+	switch err := y.Decode(&fields); {
+	case errors.Is(err, io.EOF) || err == nil && len(fields) == 0:
+		return nil, usage("%s is empty; `%s` writes a scope to begin from", path, a.command("scope show -o yaml"))
+	case err != nil:
 		return nil, usage("%s is neither YAML nor JSON: %w", path, err)
+	case !errors.Is(y.Decode(new(any)), io.EOF):
+		return nil, usage("%s holds more than one document; a scope is one", path)
 	}
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {

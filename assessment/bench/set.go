@@ -134,6 +134,9 @@ func (p Passage) folder() fs.FS {
 	return fstest.MapFS{"passage.md": &fstest.MapFile{Data: []byte(p.Text + "\n")}}
 }
 
+// kinds are what a passage that is no evidence may be.
+var kinds = []string{"negated", "planned", "template", "other"}
+
 // Passages reads passages.csv; none where there is no such file.
 func Passages(folder fs.FS, controls map[string]api.Control) ([]Passage, error) {
 	rows, err := table(folder, "passages.csv", "kind", "control", "text")
@@ -151,6 +154,9 @@ func Passages(folder fs.FS, controls map[string]api.Control) ([]Passage, error) 
 		}
 		if strings.TrimSpace(p.Text) == "" || p.Kind == "" {
 			return nil, r.wrong("a passage needs a kind and a text")
+		}
+		if !slices.Contains(kinds, p.Kind) {
+			return nil, r.wrong("%q is no kind of passage; there are %s", p.Kind, strings.Join(kinds, ", "))
 		}
 		out = append(out, p)
 	}
