@@ -387,9 +387,25 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 	return &f, err
 }
 
+// overSoA are the codes of controls of which people say another status in the gap analysis than their lines have, sorted.
+func overSoA(items []api.SoAItem, found []api.Finding) []string {
+	line := make(map[string]api.Implementation, len(items))
+	for _, i := range items {
+		line[i.ControlCode] = i.ImplementationStatus
+	}
+	var codes []string
+	for _, f := range found {
+		if (f.Source == manual || slices.Contains(f.EditedFields, "status")) && f.Status != line[f.ControlCode] {
+			codes = append(codes, f.ControlCode)
+		}
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
 // GetGapSummary counts a version.
 func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
-	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}, DeficientMaterial: []string{}, Changes: []api.GapChange{}}
+	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}, DeficientMaterial: []string{}, OtherwiseThanSoA: []string{}, Changes: []api.GapChange{}}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		v, err := gap.get(tx, by.OrganizationID, in.GapVersionID)
 		if err != nil {
@@ -419,7 +435,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		}
 		short := map[string]bool{} // controls with a finding
 		for _, f := range found {
-			short[f.ControlCode] = short[f.ControlCode] || f.Source == "analysis"
+			short[f.ControlCode] = true
 		}
 		for _, i := range items {
 			switch {
@@ -438,6 +454,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		for _, f := range found {
 			weights[f.ControlCode] = f.Weight
 		}
+		out.OtherwiseThanSoA = append(out.OtherwiseThanSoA, overSoA(items, found)...)
 		c := analyst.Conformity(items, func(code string) int { return weights[code] })
 		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Pct, c.Formula
 		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)

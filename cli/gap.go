@@ -316,6 +316,10 @@ func (a *app) gapSummary() *cobra.Command {
 			}
 			return a.out.Print(s, func(p *print.Page) {
 				p.Fields(gapFields(s)...)
+				if n := len(s.OtherwiseThanSoA); n > 0 {
+					p.Text("Compliance and conformity go by the Statement of Applicability, of which people said otherwise here: %s. To change it there: `%s`.",
+						joinSome(s.OtherwiseThanSoA, 8), a.command("soa edit CONTROL --status …"))
+				}
 				var rows [][]string
 				for _, d := range sorted(s.ByDomain) {
 					rows = append(rows, []string{d, fmt.Sprint(s.ByDomain[d])})

@@ -169,7 +169,7 @@ type GapSummary struct {
 	Controls          int              `json:"controls" doc:"Controls that apply and were assessed."`
 	NotAssessed       int              `json:"not_assessed" doc:"Controls that apply and that no draft has judged yet: they are neither met nor a gap."`
 	Findings          int              `json:"findings"`
-	ByResult          map[Result]int   `json:"by_result"`
+	ByResult          map[Result]int   `json:"by_result" doc:"Findings, and controls without one that are met."`
 	BySeverity        map[Severity]int `json:"by_severity"`
 	ByDomain          map[string]int   `json:"by_domain"`
 	ByType            map[string]int   `json:"by_type"`
@@ -179,6 +179,7 @@ type GapSummary struct {
 	ConformityPct     *float64         `json:"conformity_pct" doc:"Implemented controls over assessed ones; what is partly done counts as deficient."`
 	ConformityFormula string           `json:"conformity_formula"`
 	DeficientMaterial []string         `json:"deficient_material" doc:"Material controls (weight 10) that are not implemented."`
+	OtherwiseThanSoA  []string         `json:"otherwise_than_soa" doc:"Controls that people judged otherwise in the gap analysis than their lines of the Statement of Applicability say, by which compliance and conformity go."`
 	SinceVersion      int              `json:"since_version" doc:"The version that changes are told since; 0 where this is the first."`
 	Changes           []GapChange      `json:"changes" doc:"What differs from the version before, by kind, worst first."`
 }
