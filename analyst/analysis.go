@@ -97,7 +97,9 @@ func analyse(text string, year int) *analysis {
 }
 
 // decided begins a sentence without a subject that says what became of the words before it.
-var decided = expression.Of(`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`)
+var decided = expression.Guard(`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`)
+
+const maxProposal = 8 // words that a decision follows
 
 // linkDecisions lets "Rejected for now" deny the words without a verb that it stands behind: "Encryption of mail. Rejected for now."
 func linkDecisions(a *analysis) {
@@ -106,7 +108,7 @@ func linkDecisions(a *analysis) {
 		if s.row || s.item || of.row || !decided.MatchString(a.text[s.start:s.end]) {
 			continue
 		}
-		if words := split(a.text[of.start:of.end]); len(words) <= maxSupposing+3 && !hasAuxiliary(words) && !hasVerb(words) {
+		if words := split(a.text[of.start:of.end]); len(words) <= maxProposal && !hasAuxiliary(words) && !hasVerb(words) {
 			of.denied, of.affirmed = 1<<of.clauses-1, rootsOf(nil)
 		}
 	}

@@ -57,10 +57,10 @@ func Overrule(f *api.Finding, item api.SoAItem, who string) {
 	if setBy(item) != "" {
 		f.MissingElements = withoutNotes(f.MissingElements)
 	}
-	if !slices.Contains(f.EditedFields, "condition") {
+	if !f.SetByHand("condition") {
 		f.Condition = condition(item)
 	}
-	if !slices.Contains(f.EditedFields, "cause") {
+	if !f.SetByHand("cause") {
 		f.Cause = cause(item)
 	}
 }
@@ -98,7 +98,7 @@ func ByPerson(name string) string { return byPerson + name + "." }
 
 // setBy is who set the status, against what was read; empty where the rules did.
 func setBy(item api.SoAItem) string {
-	if !slices.Contains(item.EditedFields, "implementation_status") {
+	if !item.Overruled() {
 		return ""
 	}
 	if name, is := strings.CutPrefix(item.Reason, byPerson); is {

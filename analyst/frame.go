@@ -12,13 +12,13 @@ var (
 	// failMark opens what a check found not to be so; capitals, as people write it.
 	failMark = expression.Of(`^\W*(?:(?:FAIL(?:ED)?|Fail(?:ed)?|NOT (?:MET|OK|DONE|IMPLEMENTED)|Not (?:met|done|implemented)|MISSING|Missing) ?[:–—] |[❌✗✘])`)
 	// lackList leads to what is lacking on the same line: "we lack the following: …".
-	lackList = expression.Of(`(?i)^[^:.]{0,60}\b(?:lacks?|do(?:es)? not have|(?:is|are) missing|no evidence (?:was found )?of)\b[^:.]{0,40}: `)
+	lackList = expression.Guard(`(?i)^[^:.]{0,60}\b(?:lacks?|do(?:es)? not have|(?:is|are) missing|no evidence (?:was found )?of)\b[^:.]{0,40}: `)
 	// gaveUp takes back the sentence before: "This was abolished."
-	gaveUp = expression.Of(`(?i)^\W*(?:this|that|it|these|both|all this|all of this) (?:was|were|is|are|has been|have been) (?:since |then |later |now )?(?:abolished|discontinued|stopped|given up|dropped|withdrawn|repealed|abandoned|scrapped)(?: (?:in|since|at|on|last|this|because)\b.*)?\W*$`)
+	gaveUp = expression.Guard(`(?i)^\W*(?:this|that|it|these|both|all this|all of this) (?:was|were|is|are|has been|have been) (?:since |then |later |now )?(?:abolished|discontinued|stopped|given up|dropped|withdrawn|repealed|abandoned|scrapped)(?: (?:in|since|at|on|last|this|because)\b.*)?\W*$`)
 	// hadIt supposes what is not: "if we had the budget, …".
 	hadIt = expression.Of(`(?i)^\W*if (?:we|they|i|it|there|the \w+) (?:only )?(?:had|were)\b`)
 	// wondering reports a question: "the auditor asked whether …".
-	wondering = expression.Of(`(?i)^\W*(?:\w+ ){1,4}(?:asked|asks|wondered|wonders|wants? to know|wanted to know) (?:us |them |him |her )?(?:whether|if)\b`)
+	wondering = expression.Guard(`(?i)^\W*(?:\w+ ){1,4}(?:asked|asks|wondered|wonders|wants? to know|wanted to know) (?:us |them |him |her )?(?:whether|if)\b`)
 )
 
 // readFrame finds what turns a sentence as a whole.

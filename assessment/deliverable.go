@@ -397,7 +397,7 @@ func touch(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 			it.EditedFields = slices.DeleteFunc(it.EditedFields, func(e string) bool { return e == back })
 			continue
 		}
-		if !slices.Contains(it.EditedFields, f) {
+		if !it.SetByHand(f) {
 			it.EditedFields = append(it.EditedFields, f)
 		}
 	}
@@ -416,7 +416,7 @@ func (f *fields) handBack(it *api.Item, names []string) error {
 		names = it.EditedFields
 	}
 	for _, name := range names {
-		if !slices.Contains(it.EditedFields, name) {
+		if !it.SetByHand(name) {
 			return api.Invalid("reset", "people didn't set %q of %s; they set: %s", name, it.ControlCode, cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"))
 		}
 		*f = append(*f, handedBack+name)

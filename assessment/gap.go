@@ -71,7 +71,7 @@ func (s *Service) gapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVers
 		overFindings(d, old)
 		for n := range d.items {
 			f := &d.items[n]
-			if line := lines[f.ControlCode]; line != nil && f.Source != manual && slices.Contains(f.EditedFields, "status") {
+			if line := lines[f.ControlCode]; line != nil && f.Source != manual && f.SetByHand("status") {
 				analyst.Overrule(f, *line, cmp.Or(analyst.OverruledBy(f.Cause), text(f.EditedBy)))
 			}
 		}
@@ -395,7 +395,7 @@ func overSoA(items []api.SoAItem, found []api.Finding) []string {
 	}
 	var codes []string
 	for _, f := range found {
-		if (f.Source == manual || slices.Contains(f.EditedFields, "status")) && f.Status != line[f.ControlCode] {
+		if (f.Source == manual || f.SetByHand("status")) && f.Status != line[f.ControlCode] {
 			codes = append(codes, f.ControlCode)
 		}
 	}
@@ -433,9 +433,9 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		if err != nil {
 			return err
 		}
-		short := map[string]bool{} // controls with a finding
+		weights := map[string]int{} // of the controls with a finding; no other weight is asked for
 		for _, f := range found {
-			short[f.ControlCode] = true
+			weights[f.ControlCode] = f.Weight
 		}
 		for _, i := range items {
 			switch {
@@ -444,16 +444,12 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 				out.NotAssessed++
 			default:
 				out.Controls++
-				if i.ImplementationStatus == api.Implemented && !short[i.ControlCode] {
+				if _, short := weights[i.ControlCode]; !short && i.ImplementationStatus == api.Implemented {
 					out.ByResult[api.Met]++
 				}
 			}
 		}
 		out.CompliancePct, out.ComplianceFormula = analyst.Compliance(items)
-		weights := map[string]int{} // of what falls short; no other weight is asked for
-		for _, f := range found {
-			weights[f.ControlCode] = f.Weight
-		}
 		out.OtherwiseThanSoA = append(out.OtherwiseThanSoA, overSoA(items, found)...)
 		c := analyst.Conformity(items, func(code string) int { return weights[code] })
 		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Pct, c.Formula

@@ -127,7 +127,7 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 func broughtIn(old []api.SoAItem) map[string]*api.SoAItem {
 	out := map[string]*api.SoAItem{}
 	for n := range old {
-		if i := &old[n]; i.Applicability.In() && i.EditedBy != nil && slices.Contains(i.EditedFields, "applicability") {
+		if i := &old[n]; i.Applicability.In() && i.EditedBy != nil && i.SetByHand("applicability") {
 			out[i.ControlCode] = i
 		}
 	}
@@ -333,7 +333,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		}
 		if out && i.Applicability.In() && b.Rationale == nil { // the one there was said why it is out
 			i.Rationale = analyst.BroughtIn(by.Actor.Name)
-			if slices.Contains(i.EditedFields, "rationale") {
+			if i.SetByHand("rationale") {
 				f = append(f, handedBack+"rationale")
 			}
 		}
@@ -347,7 +347,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		case i.ImplementationStatus == api.NotAssessed:
 			// It applies again, so the next draft judges it again.
 			i.Reason = "Not assessed yet: it was left out when the evidence was judged. Draft the Statement of Applicability again."
-			if slices.Contains(i.EditedFields, "implementation_status") {
+			if i.SetByHand("implementation_status") {
 				f = append(f, handedBack+"implementation_status")
 			}
 		}
@@ -356,7 +356,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		}
 		if slices.Contains(f, handedBack+"applicability") && !i.Applicability.In() {
 			for _, with := range []string{"implementation_status", "rationale"} { // set because the line was left out
-				if slices.Contains(i.EditedFields, with) && !slices.Contains(f, with) && !slices.Contains(f, handedBack+with) {
+				if i.SetByHand(with) && !slices.Contains(f, with) && !slices.Contains(f, handedBack+with) {
 					f = append(f, handedBack+with)
 				}
 			}
@@ -479,7 +479,7 @@ var rules = []struct {
 	}},
 	{"applicable-assessed", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.In() && i.ImplementationStatus == api.NotAssessed {
-			if slices.Contains(i.EditedFields, "implementation_status") {
+			if i.SetByHand("implementation_status") {
 				return "it applies, but a person set it to not assessed"
 			}
 			return "it applies, but was not assessed; draft again to have the evidence judged"

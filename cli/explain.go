@@ -61,7 +61,7 @@ func explainItem(p *print.Page, i *api.SoAItem, method string) {
 	p.Blank()
 	p.Text("3. Together that is %.0f %% of the control: evidence is %s. A statement said in full is worth 1, nearly in full ¾, in part or contradicted ½, anything else nothing; less where the passage speaks of something else than the control.",
 		i.CoverageRatio*100, plain(i.EvidenceCoverage))
-	if i.SetByHand("implementation_status") {
+	if i.Overruled() {
 		p.Text("4. A person set it to %s, over what the rules (%s) said. %s", plain(i.ImplementationStatus), method, i.Reason)
 		p.Text("5. Of their own verdict the rules were sure to %.2f of 1; of what was set it says nothing%s.", i.Confidence, reviewWords(i.NeedsReview))
 	} else {

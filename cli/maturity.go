@@ -115,7 +115,7 @@ func scorePage(p *print.Page, s *api.MaturityScore) {
 		print.Field{Name: "level", Value: level(s.Level)}, print.Field{Name: "target", Value: level(s.TargetLevel)}, print.Field{Name: "before", Value: previous},
 		print.Field{Name: "assessed", Value: yes(s.Assessed)}, print.Field{Name: "reason", Value: s.Rationale},
 		print.Field{Name: "this level asks", Value: s.Criteria}, print.Field{Name: "the next asks", Value: s.NextCriteria},
-		print.Field{Name: "note", Value: orEmpty(s.Note)}, print.Field{Name: "confidence", Value: print.Confidence(s.Confidence, s.Confidence == 0 || s.SetByHand("level"))})
+		print.Field{Name: "note", Value: orEmpty(s.Note)}, print.Field{Name: "confidence", Value: print.Confidence(s.Confidence, s.Overruled())})
 	evidence(p, s.Evidence)
 }
 

@@ -332,11 +332,7 @@ func (a *app) milestonesStay(p *print.Page, i *api.POAMItem) {
 	open, last := 0, api.Date("")
 	for _, m := range i.Milestones {
 		if m.Status == "open" || m.Status == "in_progress" {
-			due := m.DueDate
-			if n := len(m.Changes); n > 0 {
-				due = m.Changes[n-1].DueDate
-			}
-			open, last = open+1, max(last, due)
+			open, last = open+1, max(last, m.Due())
 		}
 	}
 	if open == 0 || last == i.Due() {

@@ -156,7 +156,7 @@ func soaItemPage(p *print.Page, i *api.SoAItem) {
 		print.Field{Name: "evidence", Value: print.Coverage(i)},
 		print.Field{Name: "owner", Value: orEmpty(i.Owner)},
 		print.Field{Name: "note", Value: orEmpty(i.Note)},
-		print.Field{Name: "confidence", Value: print.Confidence(i.Confidence, i.SetByHand("implementation_status"))},
+		print.Field{Name: "confidence", Value: print.Confidence(i.Confidence, i.Overruled())},
 		print.Field{Name: "needs review", Value: yes(i.NeedsReview)})
 	if len(i.Statements) > 0 {
 		p.Title("What the control asks for")

@@ -115,7 +115,7 @@ func (v *view) scoreTable(domain string, from, to int) table {
 		confidence := "–"
 		if s.Assessed {
 			lvl = badge("level", levelName(s.Level))
-			if s.Confidence > 0 && !s.SetByHand("level") {
+			if !s.Overruled() {
 				confidence = sureness(s.Confidence, false)
 			}
 		}

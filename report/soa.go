@@ -249,7 +249,7 @@ func (v *view) soaDetail(it *api.SoAItem) []block {
 	if it.Applicability.In() {
 		if finding.Ref == "" || it.ImplementationStatus != api.NotEvidenced {
 			f.addText("Why this status", it.Reason)
-			f.add("Confidence", plain(sureness(it.Confidence, it.SetByHand("implementation_status"))))
+			f.add("Confidence", plain(sureness(it.Confidence, it.Overruled())))
 		}
 		if finding.Ref == "" {
 			f.addList("Not found", it.MissingElements)

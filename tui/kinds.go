@@ -166,7 +166,7 @@ func soaPage(p *draw.Page, r *row) {
 	p.Field("status", print.Words(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
 	p.Field("reason", i.Reason, draw.Plain)
 	p.Field("evidence", print.Coverage(i), draw.Plain)
-	p.Field("confidence", print.Confidence(i.Confidence, i.SetByHand("implementation_status")), draw.Plain)
+	p.Field("confidence", print.Confidence(i.Confidence, i.Overruled()), draw.Plain)
 	if r.value("needs_review") == "true" {
 		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)
 	}

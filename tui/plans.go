@@ -74,7 +74,7 @@ func maturityKind() *kind {
 			p.Field("it asks for", s.Criteria, draw.Plain)
 			p.Field("the next asks", s.NextCriteria, draw.Plain)
 			p.Field("weight", strconv.Itoa(s.Weight), draw.Plain)
-			p.Field("confidence", print.Confidence(s.Confidence, s.Confidence == 0 || s.SetByHand("level")), draw.Plain)
+			p.Field("confidence", print.Confidence(s.Confidence, s.Overruled()), draw.Plain)
 		},
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := do(ctx, c, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})

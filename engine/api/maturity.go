@@ -26,6 +26,10 @@ type MaturityScore struct {
 	Note          *string    `json:"note"`
 }
 
+// Overruled tells whether the level is a person's, or follows from a status that one set: then the rules
+// are not sure of it at all.
+func (s *MaturityScore) Overruled() bool { return s.Confidence == 0 || s.SetByHand("level") }
+
 // MaturityInput names a version.
 type MaturityInput struct {
 	MaturityVersionID string `path:"maturityVersionId"`

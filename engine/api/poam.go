@@ -62,6 +62,14 @@ func (i *POAMItem) Due() Date {
 	return i.DueDate
 }
 
+// Due is the date that holds: the latest change of the approved one, or that one.
+func (m *Milestone) Due() Date {
+	if n := len(m.Changes); n > 0 {
+		return m.Changes[n-1].DueDate
+	}
+	return m.DueDate
+}
+
 // POAMInput names a version.
 type POAMInput struct {
 	POAMVersionID string `path:"poamVersionId"`

@@ -38,6 +38,9 @@ const (
 	FromTitle       StatementSource = "title"
 )
 
+// Overruled tells whether a person set the status over what the rules said.
+func (i *SoAItem) Overruled() bool { return i.SetByHand("implementation_status") }
+
 // SoAInput names a version.
 type SoAInput struct {
 	SoAVersionID string `path:"soaVersionId"`

@@ -97,7 +97,7 @@ func (p *plainReader) next() {
 		return
 	}
 	if boxMark.MatchString(line) && len(line) < 4*maxBlock {
-		for p.at++; p.at < len(p.lines) && indent(p.lines[p.at]) > indent(line) && strings.TrimSpace(p.lines[p.at]) != "" && !listMark.MatchString(p.lines[p.at]) && !boxMark.MatchString(p.lines[p.at]); {
+		for p.at++; p.at < len(p.lines) && indent(p.lines[p.at]) > indent(line) && strings.TrimSpace(p.lines[p.at]) != "" && !opensItem(p.lines[p.at]); {
 			p.at++
 		}
 		p.b.add(Block{Kind: ListItem, Level: 1 + indent(line)/2, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
@@ -117,7 +117,7 @@ func (p *plainReader) next() {
 		}
 	}
 	p.at++
-	for p.at < len(p.lines) && strings.TrimSpace(p.lines[p.at]) != "" && len(p.lines[p.at]) < 4*maxBlock && !listMark.MatchString(p.lines[p.at]) && !boxMark.MatchString(p.lines[p.at]) {
+	for p.at < len(p.lines) && strings.TrimSpace(p.lines[p.at]) != "" && len(p.lines[p.at]) < 4*maxBlock && !opensItem(p.lines[p.at]) {
 		p.at++
 	}
 	p.b.add(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
@@ -232,6 +232,9 @@ func endsInHyphen(a, b string) bool {
 
 // keepsHyphen are first parts that English writes with a hyphen.
 var keepsHyphen = map[string]bool{"non": true, "self": true, "third": true, "multi": true, "high": true, "low": true, "risk": true, "role": true, "least": true, "need": true, "full": true, "part": true, "long": true, "short": true, "real": true, "day": true, "post": true, "pre": true, "cross": true, "follow": true, "decision": true, "time": true, "two": true, "in": true, "on": true, "off": true, "up": true, "well": true, "sub": true, "co": true, "e": true, "anti": true, "semi": true, "ex": true, "all": true, "end": true, "first": true, "second": true, "by": true}
+
+// opensItem tells whether a line begins an item of a list or a step to tick.
+func opensItem(line string) bool { return listMark.MatchString(line) || boxMark.MatchString(line) }
 
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
 
