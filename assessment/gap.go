@@ -374,6 +374,9 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		if err != nil {
 			return err
 		}
+		if err := notThere(tx, org, v.ID, &f); err != nil {
+			return err
+		}
 		author(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
 		f.OriginID = f.ID
@@ -385,6 +388,17 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity}}))
 	})
 	return &f, err
+}
+
+// notThere refuses a gap that people added before in the same words.
+func notThere(tx *store.Tx, org, version string, f *api.Finding) error {
+	items, err := gap.itemsOf(tx, org, version)
+	for _, i := range items {
+		if i.Source == manual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause {
+			return api.Conflict("this gap on %s was added already, as %s; change that one, or say in its condition what differs", f.ControlCode, i.ID)
+		}
+	}
+	return err
 }
 
 // overSoA are the codes of controls of which people say another status in the gap analysis than their lines have, sorted.

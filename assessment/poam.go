@@ -227,7 +227,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			assign(&f, "due_date", &i.DueDate, b.DueDate)
 		}
 		if b.Milestones != nil {
-			all, err := s.milestones(by, i.Milestones, approved, *b.Milestones)
+			all, err := s.milestones(by, i, approved, *b.Milestones)
 			if err != nil {
 				return nil, err
 			}
@@ -243,8 +243,11 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		f.note("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
 		f.note("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
 		f.note("comments", b.Comments.Apply(&i.Comments))
-		if i.Status == "risk_accepted" && i.RiskAcceptedUntil == nil {
+		switch accepted := i.Status == "risk_accepted"; {
+		case accepted && i.RiskAcceptedUntil == nil:
 			return nil, api.Invalid("risk_accepted_until", "say until when the risk of %s is accepted", i.POAMCode)
+		case !accepted && b.RiskAcceptedUntil.Value != nil:
+			return nil, api.Invalid("risk_accepted_until", "%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it", i.POAMCode, plain(i.Status))
 		}
 		return f, f.handBack(&i.Item, b.Reset)
 	})

@@ -364,7 +364,10 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewing, name) }) {
 			i.NeedsReview = false
 		}
-		for _, r := range i.InclusionReasons {
+		for n, r := range i.InclusionReasons {
+			if slices.Contains(i.InclusionReasons[:n], r) {
+				return nil, api.Invalid("inclusion_reasons", "%q stands twice", r)
+			}
 			if !slices.Contains([]string{"legal", "contractual", "risk", "best_practice", "framework"}, r) {
 				return nil, api.Invalid("inclusion_reasons", "there is no inclusion reason %q", r)
 			}
@@ -508,6 +511,9 @@ func validate(items []api.SoAItem) []api.ValidationIssue {
 				out = append(out, api.ValidationIssue{Rule: r.name, Severity: r.severity, ItemID: items[n].ID, ControlCode: items[n].ControlCode, Message: why})
 			}
 		}
+	}
+	if len(items) > 0 && !slices.ContainsFunc(items, func(i api.SoAItem) bool { return i.Applicability.In() || i.Applicability == api.Undecided }) {
+		out = append(out, api.ValidationIssue{Rule: "something-applies", Severity: "warning", Message: "none of the controls applies, so there is nothing to assess; look at the scope and its traits"})
 	}
 	return out
 }

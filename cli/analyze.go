@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,9 +122,28 @@ func plainly(err error) error {
 	case !errors.As(err, &kind):
 		return err
 	case kind.Field == "":
-		return fmt.Errorf("a JSON object is asked for, not %s", kind.Value)
+		return fmt.Errorf("a JSON object is asked for, not %s", cmp.Or(jsonKinds[kind.Value], kind.Value))
 	}
-	return fmt.Errorf("%s can't be %s", kind.Field, kind.Value)
+	return fmt.Errorf("%s is %s where %s is asked for", kind.Field, cmp.Or(jsonKinds[kind.Value], kind.Value), kindOf(kind.Type))
+}
+
+// jsonKinds are the words of encoding/json for what stands in a file, and ours.
+var jsonKinds = map[string]string{"string": "a text", "array": "a list", "object": "a group of fields", "bool": "true or false", "number": "a number"}
+
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	case reflect.String:
+		return jsonKinds["string"]
+	case reflect.Slice, reflect.Array:
+		return jsonKinds["array"]
+	case reflect.Map, reflect.Struct:
+		return jsonKinds["object"]
+	case reflect.Bool:
+		return jsonKinds["bool"]
+	}
+	return jsonKinds["number"]
 }
 
 // asked decodes a body, strictly, and asks.

@@ -164,6 +164,7 @@ wrote that nobody set stay the documents', unless you change them.`,
 }
 
 func setTraits(body *api.ScopeBody, traits []string) error {
+	given := map[string]bool{}
 	for _, t := range traits {
 		name, value, ok := strings.Cut(t, "=")
 		if !ok {
@@ -176,10 +177,13 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 		if err != nil {
 			return err
 		}
+		if given[name] {
+			return usage("--trait %s is given twice", name)
+		}
 		if body.Traits == nil {
 			body.Traits = map[string]*bool{}
 		}
-		body.Traits[name] = is
+		body.Traits[name], given[name] = is, true
 	}
 	return nil
 }
@@ -278,7 +282,7 @@ func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]stri
 	dec := json.NewDecoder(bytes.NewReader(j))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(body); err != nil {
-		return nil, usage("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+		return nil, usage("%s: %s", path, strings.TrimPrefix(plainly(err).Error(), "json: "))
 	}
 	return drawn, nil
 }

@@ -90,7 +90,7 @@ type DecideSoAInput struct {
 type ValidationIssue struct {
 	Rule        string `json:"rule"`
 	Severity    string `json:"severity" enum:"error,warning"`
-	ItemID      string `json:"item_id"`
+	ItemID      string `json:"item_id"` // empty, as the code, where it is about all of them
 	ControlCode string `json:"control_code"`
 	Message     string `json:"message"`
 }
