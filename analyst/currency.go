@@ -16,6 +16,7 @@ type docFacts struct {
 	review time.Time // when its next review was due
 	blanks int       // places that a template leaves to be filled in
 	blank  string    // the first of them in the alphabet, whatever order passages come in
+	sample string    // the words that say it is an example to be adapted
 }
 
 // manyBlanks make a template of a document, whatever its other sentences say.
@@ -28,6 +29,22 @@ var (
 
 // draftName is a name of a file that says so: "DRAFT-crypto.md", "retention (draft).docx".
 var draftName = expression.Guard(`(?i)(?:^|[^a-z])draft(?:[^a-z]|$)`)
+
+// samplePattern is what an example says of itself that nobody has made their own yet.
+var samplePattern = expression.Guard(`(?i)\b(?:(?:example|sample|specimen|placeholder|boilerplate|model|template) (?:text|wording|content|document|policy|procedure|clauses?)\b[^.\n]{0,60}\b(?:replace|adapt|adjust|customi[sz]e|tailor|delete|remove|edit|fill (?:in|out)|before (?:use|publishing|issuing)|not (?:in force|approved|valid)|for (?:illustration|demonstration|training))\b|(?:replace|adapt|customi[sz]e|tailor) (?:this|the) (?:text|wording|template|sample|document|policy) (?:to|for|before|with)\b|for illustration(?: purposes)? only|this (?:document|policy|text) is (?:a|an) (?:sample|example|specimen|template)\b)`)
+
+// praisePattern is a name of a file, or a title, of what wants to sell, or tells of somebody else.
+var praisePattern = expression.Guard(`(?i)(?:^|[^a-z])(?:brochure|data ?sheet|advertisement|press[ _-]?release|white[ _-]?paper|sales[ _-]?deck|competitors?)(?:[^a-z]|$)`)
+
+// praise is the name that says so; empty where none does.
+func (c *candidate) praise() string {
+	for _, name := range []string{c.Filename, c.DocumentTitle} {
+		if praisePattern.MatchString(name) {
+			return name
+		}
+	}
+	return ""
+}
 
 // notInForce are the words that say that the document is a draft or was replaced; empty where none does.
 func (c *candidate) notInForce() string {
@@ -45,7 +62,7 @@ func (s *Session) documentFacts(ctx context.Context) error {
 	s.once.Do(func() {
 		s.facts = make(map[string]docFacts)
 		seen := make(map[string]bool) // a blank counts once
-		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved", "[insert name] [company name] [date]"} {
+		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved", "[insert name] [company name] [date] example text, template or illustration: adapt, replace before use"} {
 			found, err := s.finder.Find(ctx, q, factsTopK)
 			if err != nil {
 				s.factsErr = fmt.Errorf("looking for the documents' status: %w", err)
@@ -70,6 +87,9 @@ func (f *docFacts) read(text string) {
 	text = text[:min(len(text), maxRead)]
 	if m := draftPattern.FindString(text); m != "" && (f.draft == "" || m < f.draft) {
 		f.draft = m
+	}
+	if m := samplePattern.FindString(text); m != "" && (f.sample == "" || m < f.sample) {
+		f.sample = m
 	}
 	const brackets = "[<{$"
 	var asked [][]int

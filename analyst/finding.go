@@ -30,15 +30,10 @@ func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementati
 		Owner:           item.Owner,
 		Source:          "analysis",
 	}
-	missing := 1 - item.CoverageRatio
 	if f.StatusSetBy = setBy(item); f.StatusSetBy != "" {
-		missing = missingBy(item)
 		f.MissingElements = withoutNotes(f.MissingElements)
 	}
-	f.Severity, f.SeverityPoints, f.SeverityReason = Severity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
-	if f.StatusSetBy != "" && missing != 1-item.CoverageRatio {
-		f.SeverityReason += " All of it counts as missing, because " + f.StatusSetBy + " set the status."
-	}
+	rate(&f, item)
 	f.Condition = condition(item)
 	f.Cause = cause(item)
 	f.Effect = effect(c, item)
@@ -46,8 +41,25 @@ func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementati
 	return f, true
 }
 
+// rate gives a finding its severity by what its item lacks; one that a person set stays.
+func rate(f *api.Finding, item api.SoAItem) {
+	missing, who := 1-item.CoverageRatio, setBy(item)
+	if who != "" {
+		missing = missingBy(item)
+	}
+	severity, points, reason := Severity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
+	f.SeverityPoints = points
+	if f.SetByHand("severity") {
+		return
+	}
+	if missing != 1-item.CoverageRatio {
+		reason += " All of it counts as missing, because " + who + " set the status."
+	}
+	f.Severity, f.SeverityReason = severity, reason
+}
+
 // Overrule tells in a finding that a person set its status against what its line of the SoA says, where
-// it would tell why the line says so. Texts that people wrote stay.
+// it would tell why the line says so, and rates it anew. What people wrote and set stays.
 func Overrule(f *api.Finding, item api.SoAItem, who string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
@@ -57,6 +69,7 @@ func Overrule(f *api.Finding, item api.SoAItem, who string) {
 	if setBy(item) != "" {
 		f.MissingElements = withoutNotes(f.MissingElements)
 	}
+	rate(f, item)
 	if !f.SetByHand("condition") {
 		f.Condition = condition(item)
 	}

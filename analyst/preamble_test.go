@@ -47,3 +47,30 @@ func TestManyBlanksMakeATemplate(t *testing.T) {
 		}
 	}
 }
+
+// What a document says it is an example of is nobody's rule yet, and a brochure wants to sell.
+func TestExamplesAndBrochuresAreNoRules(t *testing.T) {
+	for notice, want := range map[string]string{
+		"Example text, replace before use.":                                     partial,
+		"This document is a template.":                                          partial,
+		"Adapt this policy to your organization.":                               partial,
+		"For illustration purposes only.":                                       partial,
+		"The sample policy of the association was adapted in 2025.":             covered,
+		"Send us a sample of the text before the contract template is changed.": covered,
+	} {
+		rule := policy("Backups of all servers are taken every day.")
+		said := policy(notice)
+		said.DocumentID, said.ChunkID = rule.DocumentID, "c-2"
+		v := judge(t, control("Backups", "Backups are taken every day."), rule, said).Statements[0]
+		if v.Verdict != want || (want == partial) != strings.Contains(v.Reason, "nobody has adapted") {
+			t.Errorf("beside %q: %s (%s), want %s", notice, v.Verdict, v.Reason, want)
+		}
+	}
+	for name, want := range map[string]string{"brochure.pdf": partial, "Press release 2026.md": partial, "whitepaper.md": partial, "release.md": covered, "papers.md": covered} {
+		p := policy("Backups of all servers are taken every day.")
+		p.Filename = name
+		if v := judge(t, control("Backups", "Backups are taken every day."), p).Statements[0]; v.Verdict != want {
+			t.Errorf("in %s: %s (%s), want %s", name, v.Verdict, v.Reason, want)
+		}
+	}
+}

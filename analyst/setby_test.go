@@ -50,13 +50,19 @@ func TestOverrule(t *testing.T) {
 	if f.Condition != "Set by Ann." || OverruledBy(f.Cause) != "Ann" || f.MissingElements[0] != "Users cannot disable it" {
 		t.Errorf("condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}
+	if f.SeverityPoints >= drafted.SeverityPoints || !strings.Contains(f.SeverityReason, "for partially implemented") {
+		t.Errorf("drafted with %v points, now %v: %s", drafted.SeverityPoints, f.SeverityPoints, f.SeverityReason)
+	}
 	f.Status = api.NotImplemented
 	Overrule(&f, item, "Ann")
 	if f.Condition != drafted.Condition || f.Cause != drafted.Cause || f.MissingElements[0] != drafted.MissingElements[0] || OverruledBy(f.Cause) != "" {
 		t.Errorf("set back: condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}
-	f.Status, f.Condition, f.EditedFields = api.Planned, "As told on the phone.", []string{"condition"}
-	if Overrule(&f, item, "Ann"); f.Condition != "As told on the phone." || OverruledBy(f.Cause) != "Ann" {
+	if f.Severity != drafted.Severity || f.SeverityReason != drafted.SeverityReason {
+		t.Errorf("set back: %s, %s", f.Severity, f.SeverityReason)
+	}
+	f.Status, f.Condition, f.Severity, f.EditedFields = api.Planned, "As told on the phone.", api.SeverityLow, []string{"condition", "severity"}
+	if Overrule(&f, item, "Ann"); f.Severity != api.SeverityLow || f.Condition != "As told on the phone." || OverruledBy(f.Cause) != "Ann" {
 		t.Errorf("edited: condition %q, cause %q", f.Condition, f.Cause)
 	}
 }

@@ -358,6 +358,12 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	if c.facts.blanks >= manyBlanks {
 		return fmt.Sprintf("The document is a template with %d blanks: %q.", c.facts.blanks, c.facts.blank)
 	}
+	if c.facts.sample != "" {
+		return fmt.Sprintf("The document is an example that nobody has adapted: %q.", c.facts.sample)
+	}
+	if name := c.praise(); name != "" {
+		return fmt.Sprintf("It is what %q says, which wants to sell or tells of others.", name)
+	}
 	if c.template != "" {
 		return fmt.Sprintf("The passage still holds the template words %q.", c.template)
 	}
