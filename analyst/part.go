@@ -60,3 +60,24 @@ func (d demand) certain(text string, words []word) bool {
 var everything = wordSet(`organization organisation company firm business enterprise group agency authority institution association team staff people employees personnel
 users management board system systems data network networks environment devices device assets equipment software applications services service information infrastructure
 policy policies procedure procedures document documents moment time year future whole place`)
+
+// soThat makes a rule of what is to keep something from being: "so that there is no single point of failure".
+func (s *stance) soThat(words []word) {
+	if s.denied == 0 || s.row {
+		return
+	}
+	for i, w := range words {
+		if negatives[w.text] {
+			return // which denies more than what follows a "that"
+		}
+		if w.text != "that" || i == 0 {
+			continue
+		}
+		p := words[i-1].text
+		if p != "so" && p != "such" && !slices.ContainsFunc(words[max(0, i-6):i], func(w word) bool { return w.text == "sufficient" || w.text == "enough" }) {
+			continue
+		}
+		s.denied, s.prohibited = 0, s.prohibited|s.denied
+		return
+	}
+}

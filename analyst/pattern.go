@@ -49,6 +49,10 @@ var (
 	instructPattern = expression.Guard(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:mark|rate|score|report|treat|consider|classify|set|record|flag)\b.{0,60}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|level [0-5])|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm) (?:must|should|shall|will|is to|has to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
 	speakerPattern  = expression.Of(`(?i)^\W*(?:(?:system|assistant|user) ?:|(?:assistant|ai|model|assessor|auditor|reviewer)(?:, (?:please |kindly )?| please | kindly )(?:write|report|state|mark|rate|conclude|confirm)\b)`)
 	purposePattern  = expression.Of(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
+	// tellsOfItself is what a document says that it is, not what is to be done.
+	tellsOfItself = expression.Guard(`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`)
+	// asksElsewhere says whom to ask.
+	asksElsewhere = expression.Guard(`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`)
 	definePattern   = expression.Of(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
 	referPattern    = expression.Of(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$|\b(?:iso|iec|nist|pci|gdpr|hipaa|dora|nis ?2|the (?:standard|regulation|law|act|directive|framework)|(?:clause|article|annex) [A-Z]?\d[\d.]*)\b[^.]{0,40}\b(?:requires?|demands?|asks?|states?|says) (?:us |organi[sz]ations )?(?:that|to)\b`)
 	wishPattern     = expression.Guard(`(?i)\b(?:would be (?:\w+ )?(?:desirable|nice|great|good|better|useful|helpful|ideal|welcome|expected|sensible|advisable|preferable)|(?:we|i|auditors?|assessors?|consultants?|testers?|reviewers?) (?:would |strongly |also |therefore )*(?:recommend|suggest|advise)\b|it (?:is|was) recommended that)`)
@@ -146,9 +150,10 @@ func readPatterns(s *stance, text string, words []word, year int) {
 		s.unreal = 1<<s.clauses - 1 // what somebody would like to see
 		s.denied = 0
 	}
-	s.purpose = may&forPurpose != 0 && purposePattern.MatchString(text)
+	s.purpose = may&forPurpose != 0 && purposePattern.MatchString(text) || tellsOfItself.MatchString(text)
 	s.definition = may&forDefinition != 0 && definePattern.MatchString(text)
 	s.reference = may&forReference != 0 && referPattern.MatchString(text)
+	s.elsewhere = asksElsewhere.MatchString(text)
 	s.happened = may&forHappened != 0 && happenedPattern.MatchString(text) || s.answersYes && isoDate.MatchString(text)
 	readFrame(s, text, words)
 	if s.row {

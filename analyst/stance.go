@@ -26,6 +26,7 @@ type stance struct {
 	question    bool
 	instruction bool // tells the reader of evidence what to conclude
 	purpose     bool // says what a document is for, not what is done
+	elsewhere   bool // says whom to ask
 	definition  bool
 	reference   bool // points elsewhere
 	fragment    bool // has no verb: a heading, an entry of a list of contents
@@ -275,6 +276,9 @@ func readNegation(s *stance, words []word) {
 				s.prohibited |= before | bit
 				continue
 			}
+			if int(w.clause)+1 < s.clauses && clauseHas(words, w.clause+1, "could", "might") {
+				continue // what might happen without it
+			}
 			if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") || clauseHas(words, w.clause, "may", "can", "could", "might", "possible", "allowed", "permitted") {
 				if s.limit == "" {
 					s.limit = "without " + next // an exception that is allowed
@@ -317,6 +321,7 @@ func readNegation(s *stance, words []word) {
 		}
 	}
 	s.takeBack(words)
+	s.soThat(words)
 	for i, w := range words {
 		bit := uint64(1) << w.clause
 		if (i == 0 || words[i-1].clause != w.clause) && (s.denied|s.prohibited)&bit != 0 && s.denied&bit != 0 {

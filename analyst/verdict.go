@@ -330,7 +330,7 @@ func (s *Session) unsaid(d demand, cur *sentence, text string, m match, cover fl
 // weakened is why a sentence that says a statement doesn't bear it fully.
 func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) string {
 	switch {
-	case cur.purpose:
+	case cur.purpose && !d.mentions("scope") && !d.mentions("applies"):
 		return "It states a purpose, not a rule or a practice."
 	case c.preamble(cur) && !d.mentions("scope"):
 		return "It stands in the part on purpose, scope or terms, which says what the document is for."
@@ -338,6 +338,8 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 		return "It explains a term; it doesn't say what is done."
 	case cur.reference:
 		return "It only points to another document."
+	case cur.elsewhere && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
+		return "It says whom to ask, not what is done."
 	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur) && !(ofAccess.MatchString(d.text) && withdrawn.MatchString(c.text[cur.start:cur.end]))):
 		return "The statement says what must not be, and the sentence doesn't rule that out."
 	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.lackedBy(c.text[cur.start:cur.end]):

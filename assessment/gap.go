@@ -337,16 +337,18 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	case !ownCode(f.ControlCode):
 		return nil, api.Invalid("control_id", "%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters", b.ControlID)
 	}
-	if f.Condition == "" {
+	told := f.Condition != ""
+	if !told {
 		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, strings.ReplaceAll(string(b.Status), "_", " "), by.Actor.Name)
 	}
 	if err := validFinding(&f); err != nil {
 		return nil, err
 	}
-	return s.addFinding(ctx, by, a.ID, f)
+	return s.addFinding(ctx, by, a.ID, f, told)
 }
 
-func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment string, f api.Finding) (*api.Finding, error) {
+// addFinding writes a gap into the newest version, or the one after it; one that is told in the words of another is refused.
+func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment string, f api.Finding, told bool) (*api.Finding, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
 		a, err := get(tx, by, assessment)
@@ -374,8 +376,10 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		if err != nil {
 			return err
 		}
-		if err := notThere(tx, org, v.ID, &f); err != nil {
-			return err
+		if told {
+			if err := notThere(tx, org, v.ID, &f); err != nil {
+				return err
+			}
 		}
 		author(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
@@ -394,7 +398,7 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 func notThere(tx *store.Tx, org, version string, f *api.Finding) error {
 	items, err := gap.itemsOf(tx, org, version)
 	for _, i := range items {
-		if i.Source == manual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause {
+		if i.Source == manual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause && text(i.Owner) == text(f.Owner) {
 			return api.Conflict("this gap on %s was added already, as %s; change that one, or say in its condition what differs", f.ControlCode, i.ID)
 		}
 	}

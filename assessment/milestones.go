@@ -43,8 +43,7 @@ func sameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.Due
 
 // milestones are an item's new ones: those that were approved have to be among them, with
 // the date they had, and a change that is new is by whoever makes it, today where no day is named.
-func (s *Service) milestones(by api.Caller, i *api.POAMItem, approved *api.POAMItem, given []api.Milestone) ([]api.Milestone, error) {
-	was := i.Milestones
+func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.POAMItem, given []api.Milestone) ([]api.Milestone, error) {
 	if approved != nil {
 		for _, m := range approved.Milestones {
 			at := slices.IndexFunc(given, func(g api.Milestone) bool { return sameMilestone(g, m) })
@@ -61,9 +60,6 @@ func (s *Service) milestones(by api.Caller, i *api.POAMItem, approved *api.POAMI
 		m := &out[n]
 		if err := s.plausible(was, given, m); err != nil {
 			return nil, err
-		}
-		if due := i.Due(); countMilestone(was, *m) == 0 && unfinished(*m) && m.DueDate > due {
-			return nil, api.Invalid("milestones.due_date", "%q is for %s, but %s is due on %s; set its due_date, too", m.Title, m.DueDate, i.POAMCode, due)
 		}
 		if api.Blank(m.Title) {
 			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)

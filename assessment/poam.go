@@ -227,7 +227,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			assign(&f, "due_date", &i.DueDate, b.DueDate)
 		}
 		if b.Milestones != nil {
-			all, err := s.milestones(by, i, approved, *b.Milestones)
+			all, err := s.milestones(by, i.Milestones, approved, *b.Milestones)
 			if err != nil {
 				return nil, err
 			}

@@ -165,6 +165,9 @@ func poamPage(p *print.Page, i *api.POAMItem) {
 				p.Indent(4, "moved to %s by %s: %s", c.DueDate, c.By, c.Reason)
 			}
 		}
+		if _, last := openMilestones(i); last > i.Due() {
+			p.Text("The item is due %s, before its last milestone: move one of them.", i.Due())
+		}
 	}
 	for _, l := range []struct {
 		title string
@@ -327,14 +330,19 @@ func (a *app) poamEdit() *cobra.Command {
 	return cmd
 }
 
-// milestonesStay tells that open milestones did not move with the due date, and what moves them.
-func (a *app) milestonesStay(p *print.Page, i *api.POAMItem) {
-	open, last := 0, api.Date("")
+// openMilestones are how many are not done, and until when the last of them is.
+func openMilestones(i *api.POAMItem) (open int, last api.Date) {
 	for _, m := range i.Milestones {
 		if m.Status == "open" || m.Status == "in_progress" {
 			open, last = open+1, max(last, m.Due())
 		}
 	}
+	return open, last
+}
+
+// milestonesStay tells that open milestones did not move with the due date, and what moves them.
+func (a *app) milestonesStay(p *print.Page, i *api.POAMItem) {
+	open, last := openMilestones(i)
 	if open == 0 || last == i.Due() {
 		return
 	}
