@@ -345,6 +345,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error { return gap.purge(tx, org, a.ID) },
 			func() error { return maturity.purge(tx, org, a.ID) },
 			func() error { return poam.purge(tx, org, a.ID) },
+			func() error { return store.ForgetBodies(tx, org, a.ID) },
 			func() error { return purgeBy(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID }) },
 			func() error {
 				return purgeBy(tx, store.Approvals, org, a.ID, func(r *api.Approval) string { return r.ID })

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/scf-service/service/audit"
 	"github.com/scf-service/service/engine/api"
@@ -265,16 +266,21 @@ func (k kind[V, I]) write(tx *store.Tx, by api.Caller, a *api.Assessment, d draf
 		it.TenantRecord, it.AssessmentID, it.VersionID = tenantRecord(tx, by), a.ID, head.ID
 		it.Revision = max(1, it.Revision)
 	}
-	if lines, err = k.items.InsertAll(tx, org, d.ready); err != nil {
-		return v, nil, err
-	}
-	// They are hashed as they will be read: by code, and by id where codes are alike.
-	slices.SortFunc(lines, func(a, b *store.Written[I]) int {
-		return cmp.Or(strings.Compare(k.item(&a.Record).ControlCode, k.item(&b.Record).ControlCode), strings.Compare(k.item(&a.Record).ID, k.item(&b.Record).ID))
+	// They are written and hashed as they will be read: by code, and by id where codes are alike.
+	slices.SortFunc(d.ready, func(a, b store.Ready[I]) int {
+		return cmp.Or(strings.Compare(k.item(a.Record).ControlCode, k.item(b.Record).ControlCode), strings.Compare(k.item(a.Record).ID, k.item(b.Record).ID))
 	})
 	h := sha256.New()
-	for _, l := range lines {
-		h.Write(l.Beside)
+	var hashed sync.WaitGroup
+	hashed.Go(func() {
+		for _, r := range d.ready {
+			h.Write(r.Beside)
+		}
+	})
+	lines, err = k.items.InsertAll(tx, org, d.ready)
+	hashed.Wait()
+	if err != nil {
+		return v, nil, err
 	}
 	head.ItemCount, head.ContentSHA256 = len(lines), hex.EncodeToString(h.Sum(nil))
 	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),

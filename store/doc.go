@@ -14,6 +14,7 @@
 //	_sequences       name → last number given
 //	_outbox          sequence → event
 //	_outbox_readers  consumer → last sequence it has done
+//	_bodies          organization, assessment, sum → what lines of several versions say
 //	<table>          primary key → record
 //	<table>.<index>  index key, primary key → primary key
 //	                 (unique: index key → primary key)
@@ -21,7 +22,7 @@
 // Keys are tuples in an order-preserving encoding (Key). In a tenant table the
 // organization is the first part of every key, of the indexes too. A record is
 // one byte of format and then JSON, or the table's own codec, compressed where
-// that pays.
+// that pays; of a line that says what another version says, only its head is its own.
 //
 // The store decides nothing: no rule of the domain, no permission, no slow work
 // inside a transaction.

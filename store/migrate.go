@@ -107,7 +107,7 @@ func (db *DB) found(ctx context.Context, version int) error {
 // last one makes the indexes right, all in one transaction.
 func (db *DB) step(ctx context.Context, m Migration, last bool) error {
 	next := db.meta
-	next.Schema = m.Version
+	next.Schema, next.Format = m.Version, formatVersion
 	var rebuilt []string
 	err := db.Update(ctx, func(tx *Tx) error {
 		if m.Apply != nil {

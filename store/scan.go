@@ -168,7 +168,7 @@ func (t *Table[R]) raws(tx *Tx, ix *indexOf[R], s scan) iter.Seq2[kv.Pair, error
 func (t *Table[R]) decode(tx *Tx, ix *indexOf[R], p kv.Pair) (pair[R], error) {
 	if ix == nil {
 		out := pair[R]{at: p.Key, primary: slices.Clone(p.Key)}
-		if err := t.codec.unmarshal(p.Value, &out.record); err != nil {
+		if err := t.decodeInto(tx, p.Value, &out.record); err != nil {
 			return out, fmt.Errorf("%s %s: %w", t.def.name, Key{b: out.primary}, err)
 		}
 		return out, nil

@@ -46,7 +46,7 @@ type tables struct {
 }
 
 // builtin tables belong to the store itself.
-func builtin() []AnyTable { return []AnyTable{outboxEvents, outboxReaders} }
+func builtin() []AnyTable { return []AnyTable{outboxEvents, outboxReaders, bodies} }
 
 var (
 	tableName = expression.Of(`^[a-z][a-z0-9_]{0,62}$`)

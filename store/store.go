@@ -79,7 +79,7 @@ type meta struct {
 }
 
 // formatVersion is the version of keys, marks and built-in tables.
-const formatVersion = 1
+const formatVersion = 2 // 1 had no bodies beside records
 
 var metaKey = K("database")
 

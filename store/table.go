@@ -19,8 +19,9 @@ type Table[R any] struct {
 	codec   codec[R]
 	indexes []*indexOf[R]
 	// head and alike tell records apart that say the same; see Headed.
-	head  func(*R) any
-	alike func(a, b *R) bool
+	head   func(*R) any
+	alike  func(a, b *R) bool
+	within func(*R) string
 	// synced says with which record a change is logged; nil: it isn't.
 	synced func(*R) SyncedAs
 }
@@ -209,10 +210,19 @@ func (t *Table[R]) find(tx *Tx, k Key) (r R, found bool, err error) {
 	if err != nil || b == nil {
 		return r, false, err
 	}
-	if err := t.codec.unmarshal(b, &r); err != nil {
+	if err := t.decodeInto(tx, b, &r); err != nil {
 		return r, false, fmt.Errorf("%s %s: %w", t.def.name, k, err)
 	}
 	return r, true, nil
+}
+
+// decodeInto reads a stored record, wherever its body stands.
+func (t *Table[R]) decodeInto(tx *Tx, b []byte, r *R) error {
+	b, err := tx.joined(b)
+	if err != nil {
+		return err
+	}
+	return t.codec.unmarshal(b, r)
 }
 
 func (t *Table[R]) checkKey(k Key) error {

@@ -58,7 +58,7 @@ import "github.com/scf-service/service/engine/api"
 //	sync_peers           id                        · fingerprint (unique)
 //	audit                sequence
 //
-// A secret is kept as its SHA-256 alone.
+// What lines of an assessment's versions say alike is kept once (shared.go). A secret is kept as its SHA-256 alone.
 var (
 	Settings      = NewTable("settings", func(r *Setting) Key { return K(r.Name) })
 	Organizations = NewTable("organizations", func(r *api.Organization) Key { return K(r.ID) },
@@ -115,13 +115,13 @@ var (
 		synced(func(r *api.Scope) string { return r.AssessmentID }))
 
 	SoAVersions      = versionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	SoAItems         = itemTable("soa_items", func(r *api.SoAItem) *api.Item { return &r.Item }, Headed(func(r *api.SoAItem) any { return headOfLine(&r.Item) }, alikeSoAItems))
+	SoAItems         = itemTable("soa_items", func(r *api.SoAItem) *api.Item { return &r.Item }, func(r *api.SoAItem) any { return headOfLine(&r.Item) }, alikeSoAItems)
 	GapVersions      = versionTable("gap_versions", func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	Findings         = itemTable("findings", func(r *api.Finding) *api.Item { return &r.Item }, Headed(func(r *api.Finding) any { return headOfLine(&r.Item) }, alikeFindings))
+	Findings         = itemTable("findings", func(r *api.Finding) *api.Item { return &r.Item }, func(r *api.Finding) any { return headOfLine(&r.Item) }, alikeFindings)
 	MaturityVersions = versionTable("maturity_versions", func(r *api.MaturityVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	MaturityScores   = itemTable("maturity_scores", func(r *api.MaturityScore) *api.Item { return &r.Item }, Headed(func(r *api.MaturityScore) any { return headOfLine(&r.Item) }, alikeScores))
+	MaturityScores   = itemTable("maturity_scores", func(r *api.MaturityScore) *api.Item { return &r.Item }, func(r *api.MaturityScore) any { return headOfLine(&r.Item) }, alikeScores)
 	POAMVersions     = versionTable("poam_versions", func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	POAMItems        = itemTable("poam_items", func(r *api.POAMItem) *api.Item { return &r.Item }, Headed(headOfRemediation, alikeRemediations))
+	POAMItems        = itemTable("poam_items", func(r *api.POAMItem) *api.Item { return &r.Item }, headOfRemediation, alikeRemediations)
 
 	Approvals = tenantTable("approvals", func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Approval) []Key { return []Key{K(r.AssessmentID)} }),
@@ -224,9 +224,10 @@ func synced[R any](assessment func(*R) string) Option[R] {
 	return Synced(func(r *R) SyncedAs { return SyncedAs{Assessment: assessment(r)} })
 }
 
-func itemTable[R any](name string, of func(*R) *api.Item, headed Option[R]) *TenantTable[R] {
+func itemTable[R any](name string, of func(*R) *api.Item, head func(*R) any, alike func(a, b *R) bool) *TenantTable[R] {
+	assessment := func(r *R) string { return of(r).AssessmentID }
 	return tenantTable(name, func(r *R) (string, Key) { return of(r).OrganizationID, K(of(r).ID) },
-		Index("version", func(r *R) []Key { return []Key{K(of(r).VersionID, of(r).ControlCode)} }), synced(func(r *R) string { return of(r).AssessmentID }), headed)
+		Index("version", func(r *R) []Key { return []Key{K(of(r).VersionID, of(r).ControlCode)} }), synced(assessment), Headed(head, alike, assessment))
 }
 
 func deref(s *string) string {

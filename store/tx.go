@@ -153,8 +153,12 @@ func (tx *Tx) Rewrite(table string, change func(old []byte) ([]byte, error)) err
 			return err
 		}
 		key := slices.Clone(p.Key)
-		mark, old, err := unpack(p.Value)
-		var fresh []byte
+		var mark byte
+		var old, fresh []byte
+		whole, err := tx.joined(p.Value)
+		if err == nil {
+			mark, old, err = unpack(whole)
+		}
 		if err == nil {
 			fresh, err = change(slices.Clone(old))
 		}

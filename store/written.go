@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 
@@ -32,15 +33,17 @@ func (w *Written[R]) Size() int {
 type body struct {
 	block []byte
 	plain int
+	sum   [sha256.Size]byte // of block
 	// exact: who decodes it has what was encoded. Text that is not UTF-8 comes back otherwise.
 	exact bool
 }
 
 // Headed says how records differ that say the same: by the fields that head gives, a struct
 // with the names and order in which those stand first in the record's JSON. alike tells
-// whether two records differ in nothing else; nil is not empty to it.
-func Headed[R any](head func(*R) any, alike func(a, b *R) bool) Option[R] {
-	return func(t *Table[R]) { t.head, t.alike = head, alike }
+// whether two records differ in nothing else; nil is not empty to it. Records of which within
+// says the same have what they say in common stored once (shared.go); nothing: each has its own.
+func Headed[R any](head func(*R) any, alike func(a, b *R) bool, within func(*R) string) Option[R] {
+	return func(t *Table[R]) { t.head, t.alike, t.within = head, alike, within }
 }
 
 // Ready is a record that is to be inserted, with what could be done for it before its transaction.
@@ -79,7 +82,8 @@ func (t *Table[R]) bodyOf(r *R) (body, error) {
 		return body{}, err
 	}
 	rest := plain[len(head):]
-	return body{block: bytes.Clone(s2.Encode(nil, rest)), plain: len(rest), exact: !bytes.Contains(rest, replaced)}, nil
+	block := bytes.Clone(s2.Encode(nil, rest))
+	return body{block: block, plain: len(rest), sum: sha256.Sum256(block), exact: !bytes.Contains(rest, replaced)}, nil
 }
 
 // replaced is how encoding/json writes what is not UTF-8.
@@ -94,14 +98,18 @@ func (t *Table[R]) headOf(r *R) ([]byte, error) {
 	return b[:len(b)-1], nil
 }
 
-// marshalWith is a record's bytes with a body that is encoded already.
-func (t *Table[R]) marshalWith(r *R, b body) ([]byte, error) {
+// marshalWith is a record's bytes with a body that is encoded already: beside it, where it
+// stands under a key, else before it.
+func (t *Table[R]) marshalWith(r *R, b body, key []byte) ([]byte, error) {
 	if b.block == nil {
 		return t.codec.marshal(r)
 	}
 	head, err := t.headOf(r)
 	if err != nil {
 		return nil, err
+	}
+	if key != nil && len(head)+b.plain <= maxRecord {
+		return shared(t.codec.mark, key, head), nil
 	}
 	first := s2.Encode(nil, head)
 	out := make([]byte, 1, 1+len(first)+len(b.block)+4)
@@ -124,14 +132,22 @@ func (t *TenantTable[R]) InsertAll(tx *Tx, org string, all []Ready[R]) ([]*Writt
 			return nil, err
 		}
 		w := &Written[R]{Record: *r, Beside: all[i].Beside, body: all[i].body}
+		w.primary = t.all.key(r).b
 		err := t.all.writeAs(tx, r, mustBeNew(t.all.def.name), func() (b []byte, err error) {
-			w.stored, err = t.all.marshalWith(r, all[i].body)
+			var key []byte
+			if w.body.block != nil {
+				if key, err = t.all.bodyKey(w.primary, r, w.body); err != nil {
+					return nil, err
+				}
+			}
+			if w.stored, err = t.all.marshalWith(r, w.body, key); err == nil && key != nil && w.stored[0]&markShared != 0 {
+				err = tx.putBody(key, w.body)
+			}
 			return w.stored, err
 		})
 		if err != nil {
 			return nil, err
 		}
-		w.primary = t.all.key(r).b
 		out[i] = w
 	}
 	return out, nil

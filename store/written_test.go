@@ -118,7 +118,7 @@ func alikeIsSound[R any](t *testing.T, table *TenantTable[R], head []string) {
 		if (ready.Like != nil) != inHead {
 			t.Errorf("%s: took the bytes of another: %v", path, ready.Like != nil)
 		}
-		stored, err := table.all.marshalWith(r, ready.body)
+		stored, err := table.all.marshalWith(r, ready.body, nil)
 		is(t, "marshal", err, nil)
 		_, plain, err := unpack(stored)
 		is(t, "unpack", err, nil)
@@ -150,7 +150,7 @@ func openTables(t *testing.T) *DB {
 
 func line(org, version, id, text string) api.Finding {
 	f := api.Finding{Condition: strings.Repeat(text+" ", 300), Evidence: []api.Evidence{}}
-	f.ID, f.OrganizationID, f.VersionID, f.ControlCode, f.CreatedAt = id, org, version, "C-"+id[:1], day
+	f.ID, f.OrganizationID, f.AssessmentID, f.VersionID, f.ControlCode, f.CreatedAt = id, org, "a1", version, "C-"+id[:1], day
 	return f
 }
 
