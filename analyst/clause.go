@@ -83,7 +83,7 @@ func supposes(words []word, i int) bool {
 	case w == "once":
 		return next != "a" && next != "per" && next != "every" && next != "each" && next != "in"
 	case w == "should":
-		return i == 0
+		return i == 0 || sooner[at(words, i-1)] // "earlier should the law change"
 	case w == "provided":
 		return next == "that"
 	}

@@ -25,6 +25,8 @@ func ended(words []word, i int) bool {
 		return auxiliaries[before]
 	case "disabled", "deactivated", "withdrawn":
 		return past[before] // "leavers' accounts are disabled" is a rule
+	case "deferred", "postponed", "shelved":
+		return auxiliaries[before] && !clauseHasModal(words, words[i].clause)
 	case "switched", "turned", "given":
 		return past[before] && (next == "off" || next == "up")
 	case "hold":
@@ -145,6 +147,73 @@ func subjectWithout(words []word, i int) bool {
 		}
 	}
 	return false
+}
+
+// restricts: the negation at i stands in a clause that a "which" or "who" opens and in which what it
+// describes goes on with a verb of its own: "accounts which have not been used for a month are disabled".
+func restricts(words []word, i int) bool {
+	if first := firstOfClause(words, words[i].clause); first != "which" && first != "who" {
+		return false
+	}
+	for k := i + 2; k < len(words) && words[k].clause == words[i].clause; k++ {
+		if w := words[k].text; w != "been" && w != "being" && (auxiliaries[w] || modals[w]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMoreThan: the "no" at i says that nobody has more than what follows.
+func hasMoreThan(words []word, i int) bool {
+	more := false
+	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
+		more = more || words[k].text == "more" || words[k].text == "further" || words[k].text == "greater"
+		if more && (words[k].text == "than" || words[k].text == "beyond") {
+			return true
+		}
+	}
+	return false
+}
+
+// keptApart: the "no" at i is of duties that would stand in the way: "has no operational duties".
+func keptApart(words []word, i int) bool {
+	return inTheWay[at(words, i+1)] && (duties[at(words, i+2)] || at(words, i+2) == "or" && duties[at(words, i+4)])
+}
+
+var (
+	inTheWay = wordSet("operational line operating executive other managerial conflicting")
+	duties   = wordSet("duties duty tasks task responsibilities responsibility role roles interests interest functions function involvement")
+	sooner   = wordSet("earlier sooner immediately anew again")
+)
+
+// toOthers: what is denied of others alone limits what is said of the first: "software changes are tested;
+// other changes are not".
+func (s *stance) toOthers(words []word) {
+	for i, w := range words {
+		if w.clause == 0 || words[i-1].clause == w.clause || s.denied&(1<<w.clause) == 0 || s.denied&(1<<(w.clause-1)) != 0 || s.row {
+			continue
+		}
+		first := i
+		for at(words, first) == "and" || at(words, first) == "but" || at(words, first) == "all" || at(words, first) == "the" || at(words, first) == "any" {
+			first++
+		}
+		if o := at(words, first); o == "other" || o == "others" || o == "rest" || o == "remaining" || o == "remainder" {
+			s.limit = firstOf(s.limit, o+" not")
+		}
+	}
+}
+
+// tooLate: what was done late was not done in time.
+func (s *stance) tooLate(words []word) {
+	for i, w := range words {
+		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") || clauseHas(words, w.clause, "no", "not", "none", "never", "nobody") {
+			continue
+		}
+		if prev := at(words, i-1); participle(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
+			s.limit = firstOf(s.limit, "late")
+			return
+		}
+	}
 }
 
 var enforced = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn")

@@ -78,7 +78,7 @@ var triggers = triggerWords(map[int]string{
 	forPlan: `will shall planned plan plans foreseen envisaged intended intends intend roadmap development construction progress preparation being
 		start started considered consideration evaluated evaluating considering exploring looking discussing discussed proposed suggested backlog like hope hopes future pending to want wants explore investigate draft
 		fitted built bought roadmap item expects expect aims aim proposes propose scheduled going next target expected due live implemented introduced rolled deployed established
-		developed purchased completed done`,
+		developed purchased completed done prepared drawn written drafted worked compiled procured hired`,
 	forTemplate: `tbd tbc todo fixme lorem your acme defined determined confirmed decided specified completed added written agreed`,
 	forLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
 		most few none outside number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory %`,
@@ -232,6 +232,11 @@ func readPlan(s *stance, text string, words []word, year, may int) {
 			s.plan = strings.TrimSpace(text[m[0]:m[1]])
 		}
 	}
+	if s.plan == "" && may&forPlan != 0 {
+		if m := toBeWritten.FindStringIndex(text); m != nil && !obliged(text, m) && !comesAgain.MatchString(text) {
+			s.plan = strings.TrimSpace(text[m[0]:m[1]])
+		}
+	}
 	if s.plan == "" && strings.ContainsAny(text, ":=|") {
 		s.plan = statusPlan.FindString(text)
 		s.backward = s.backward || s.plan != "" && len(words) <= 4 // "Status: not started." after what it is of
@@ -248,6 +253,12 @@ func readPlan(s *stance, text string, words []word, year, may int) {
 		s.backward = true
 	}
 }
+
+// toBeWritten is what comes into being once. What comes again with each thing (comesAgain) is a rule.
+var (
+	toBeWritten = expression.Guard(`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`)
+	comesAgain  = expression.Guard(`(?i)\b(?:each|every|any|whenever|when|if|where|upon|after|before|for all|all|always|must|shall|annual\w*|year\w*|quarter\w*|month\w*|week\w*|dai\w*|regular\w*|periodic\w*|within|by the|who|kept|maintained|reviewed|updated)\b`)
+)
 
 // lasting is how long something holds: "signed a waiver until 31 August 2027".
 var lasting = expression.Of(`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`)

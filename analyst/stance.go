@@ -190,8 +190,8 @@ func readNegation(s *stance, words []word) {
 				s.prohibited |= bit
 			case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
 				s.exempt |= bit // "need not be tested"
-			case saysWhich(words, i):
-				// "Data that is not public is …"
+			case saysWhich(words, i), restricts(words, i):
+				// "Data that is not public is …", "accounts which have not been used are …"
 			case auxiliaries[prev] || auxiliaries[at(words, i-2)]:
 				s.denied |= bit
 			case next == "applicable":
@@ -220,6 +220,8 @@ func readNegation(s *stance, words []word) {
 					s.denied |= bit
 				}
 			case comparatives[next]:
+			case hasMoreThan(words, i), keptApart(words, i):
+				s.prohibited |= bit // "no user has more rights than the post needs"
 			case next == "one" && keepsApart(words, i+1):
 				s.prohibited |= bit
 			case clauseHas(words, w.clause, "beyond"):
@@ -264,6 +266,8 @@ func readNegation(s *stance, words []word) {
 			if w.text == "none" || w.text == "nobody" {
 				s.nobody |= bit
 			}
+		case w.text == "without" && (next == "which" || next == "whom"):
+			// "A change without which the service fails" says which.
 		case w.text == "without":
 			before := uint64(0)
 			if w.clause > 0 {
@@ -322,6 +326,8 @@ func readNegation(s *stance, words []word) {
 	}
 	s.takeBack(words)
 	s.soThat(words)
+	s.toOthers(words)
+	s.tooLate(words)
 	for i, w := range words {
 		bit := uint64(1) << w.clause
 		if (i == 0 || words[i-1].clause != w.clause) && (s.denied|s.prohibited)&bit != 0 && s.denied&bit != 0 {

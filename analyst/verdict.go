@@ -526,7 +526,7 @@ func (d demand) restricts() bool {
 
 // grants tells whether the statement asks for somebody's access or rights.
 func (d demand) grants() bool {
-	return !d.restricts() && ofAccess.MatchString(d.text)
+	return !d.only && !d.restricts() && ofAccess.MatchString(d.text)
 }
 
 func (d demand) mentions(word string) bool {

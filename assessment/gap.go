@@ -399,7 +399,7 @@ func notThere(tx *store.Tx, org, version string, f *api.Finding) error {
 	items, err := gap.itemsOf(tx, org, version)
 	for _, i := range items {
 		if i.Source == manual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause && text(i.Owner) == text(f.Owner) {
-			return api.Conflict("this gap on %s was added already, as %s; change that one, or say in its condition what differs", f.ControlCode, i.ID)
+			return api.Invalid("condition", "this gap on %s was added already, as %s; change that one, or say in its condition what differs", f.ControlCode, i.ID)
 		}
 	}
 	return err

@@ -79,7 +79,7 @@ func TestGapsStandOnce(t *testing.T) {
 	one := object{"control_id": "IAC-06", "status": "not_implemented", "severity": "high"}
 	one["condition"] = "The VPN of the works asks for a password only."
 	g.owner.must("POST", g.path(api.CreateGap.Path), one)
-	if a := g.owner.do("POST", g.path(api.CreateGap.Path), one); a.status != 409 || !strings.Contains(a.text, "was added already") {
+	if a := g.owner.do("POST", g.path(api.CreateGap.Path), one); a.status != 400 || !strings.Contains(a.text, "was added already") {
 		t.Errorf("%d %s", a.status, a.text)
 	}
 	one["owner"] = "The works"
