@@ -17,6 +17,9 @@ var (
 	gaveUp = expression.Guard(`(?i)^\W*(?:this|that|it|these|both|all this|all of this) (?:was|were|is|are|has been|have been) (?:since |then |later |now )?(?:abolished|discontinued|stopped|given up|dropped|withdrawn|repealed|abandoned|scrapped)(?: (?:in|since|at|on|last|this|because)\b.*)?\W*$`)
 	// hadIt supposes what is not: "if we had the budget, …".
 	hadIt = expression.Of(`(?i)^\W*if (?:we|they|i|it|there|the \w+) (?:only )?(?:had|were)\b`)
+	// imagined is a world that is not this one; ofOthers tells of somebody else's.
+	imagined = expression.Guard(`(?i)^\W*(?:imagine|pretend|suppose|assume|let(?:'s| us) (?:assume|suppose|imagine))\b|\bin (?:a|an) (?:perfect|ideal|better) world\b|^\W*(?:as an example|for example|for instance), (?:an?|the|any) (?:\w+ )?(?:company|organi[sz]ation|firm|business) (?:would|might|could)\b`)
+	ofOthers = expression.Guard(`(?i)\b(?:our|a|the|some) competitors?\b`)
 	// wondering reports a question: "the auditor asked whether …".
 	wondering = expression.Guard(`(?i)^\W*(?:\w+ ){1,4}(?:asked|asks|wondered|wonders|wants? to know|wanted to know) (?:us |them |him |her )?(?:whether|if)\b`)
 )
@@ -35,6 +38,8 @@ func readFrame(s *stance, text string, words []word) {
 		if gaveUp.MatchString(text) {
 			s.denied, s.backward = s.denied|1, true
 		}
+	case imagined.MatchString(text), ofOthers.MatchString(text):
+		s.unreal, s.denied = whole, 0
 	case first == "if" && hadIt.MatchString(text):
 		s.unreal, s.denied = whole, 0
 	case wondering.MatchString(text):

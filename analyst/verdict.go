@@ -366,6 +366,12 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	if name := c.praise(); name != "" {
 		return fmt.Sprintf("It is what %q says, which wants to sell or tells of others.", name)
 	}
+	if at := slices.IndexFunc(c.sentences, c.tellsHow); at >= 0 {
+		return fmt.Sprintf("Beside it stands a sentence that tells the reader how to judge: %q.", shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60))
+	}
+	if head := c.ideal(cur); head != "" {
+		return fmt.Sprintf("It stands under %q, which says what should be.", head)
+	}
 	if c.template != "" {
 		return fmt.Sprintf("The passage still holds the template words %q.", c.template)
 	}
@@ -374,6 +380,27 @@ func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) strin
 	}
 	return ""
 }
+
+// tellsHow: a sentence tells the reader how to judge. "System:" alone may be the label of a form.
+func (c *candidate) tellsHow(s sentence) bool {
+	return s.instruction && instructPattern.MatchString(c.text[s.start:s.end])
+}
+
+// ideal is the heading or title above a sentence that says what organizations should have, not what this one does.
+func (c *candidate) ideal(s *sentence) string {
+	above := append([]string{c.DocumentTitle}, c.HeadingPath...)
+	if s.under >= 0 {
+		above = append(above, c.text[c.sentences[s.under].start:c.sentences[s.under].end])
+	}
+	for _, head := range above {
+		if len(head) < 100 && idealHead.MatchString(head) {
+			return head
+		}
+	}
+	return ""
+}
+
+var idealHead = expression.Guard(`(?i)\b(?:what|which|things) (?:\w+ ){0,4}(?:should|ought to|would) (?:have|be|do)\b|\bwhat good looks like\b|\b(?:control|requirements?) catalog(?:ue)?\b|\bcatalog(?:ue)? of (?:controls|requirements)\b|\bbest practices?\b`)
 
 var preambles = expression.Guard(`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`)
 
