@@ -227,8 +227,12 @@ func (s *Standing) enter(from, to int) {
 	})
 	onAllCores(len(s.questions), func(n int) {
 		q, touched := &s.questions[n], false
+		var close [putAtOnce]float32
+		if q.vector != nil {
+			s.rows.dots(close[:len(covered)], q.vector, from)
+		}
 		for i := range covered {
-			if s.offer(q, from+i, covered[i][n]) {
+			if s.offer(q, from+i, close[i], covered[i][n]) {
 				touched = true
 			}
 		}
@@ -253,13 +257,9 @@ func covers(q *question, h *holds) (sum float32) {
 }
 
 // offer takes a passage in where it is good enough, and tells whether the answer changed.
-func (s *Standing) offer(q *question, slot int, covered float32) bool {
+func (s *Standing) offer(q *question, slot int, cosine, covered float32) bool {
 	fused := wordsAlone * float64(covered)
 	if q.vector != nil {
-		cosine := float32(0)
-		if row := s.rows.row(slot); row != nil {
-			cosine = dot(q.vector, row)
-		}
 		if cosine == 0 && covered == 0 {
 			return false // no vector and no word: nothing speaks for it
 		}
@@ -328,7 +328,7 @@ func (s *Standing) again(q *question) {
 	q.top, q.whole = q.top[:0], true
 	for slot := range s.held {
 		if s.held[slot].live {
-			s.offer(q, slot, covers(q, &s.held[slot]))
+			s.offer(q, slot, dot(q.vector, s.rows.row(slot)), covers(q, &s.held[slot]))
 		}
 	}
 }
