@@ -91,7 +91,7 @@ func (s *Session) embed(ctx context.Context, p Passage, a *prepared) error {
 
 // meaning is how close a sentence is to a statement, by itself or under its heading, and how many
 // criteria it is closer to (rivals.go).
-func (s *Session) meaning(d demand, c *candidate, i int) (sense, crowd float64) {
+func (s *Session) meaning(d *demand, c *candidate, i int) (sense, crowd float64) {
 	m := s.options.Meaning
 	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {
 		return 0, 0

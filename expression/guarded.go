@@ -192,6 +192,13 @@ func (g *Guarded) FindStringSubmatch(s string) []string {
 	return g.whole.FindStringSubmatch(s)
 }
 
+func (g *Guarded) ReplaceAllString(s, with string) string {
+	if !g.may(s) {
+		return s
+	}
+	return g.whole.ReplaceAllString(s, with)
+}
+
 func (g *Guarded) FindAllString(s string, n int) []string {
 	if !g.may(s) {
 		return nil
