@@ -1,7 +1,6 @@
 package analyst
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -55,7 +54,8 @@ func analyse(text string, year int) *analysis {
 	}
 	lead, under := -1, -1
 	forbidding := false // what the lead leads to
-	var all []word
+	all := make([]word, 0, len(text)/6)
+	a.sentences = make([]sentence, 0, len(spans))
 	for _, sp := range spans {
 		raw := text[sp.start:sp.end]
 		words := split(raw)
@@ -175,14 +175,11 @@ func linkAnswers(a *analysis) {
 // they are kinds of.
 func termsOf(words []word, s stance) []term {
 	l := lex()
-	var out []term
+	out := make([]term, 0, 2*len(words)) // seldom more
 	add := func(concept string, credit float64, clause uint8) {
 		out = append(out, term{termID(concept), credit, clause})
-		for _, b := range l.broader[concept] {
-			out = append(out, term{termID(b), credit * creditBroader, clause})
-		}
-		for _, b := range l.near[concept] {
-			out = append(out, term{termID(b), credit * creditAkin, clause})
+		for _, k := range l.kin[concept] {
+			out = append(out, term{k.id, credit * k.credit, clause})
 		}
 	}
 	for i, w := range words {
@@ -236,7 +233,13 @@ func particles(words []word, add func(concept string, credit float64, clause uin
 // unique sorts terms and keeps the best of each concept.
 func unique(terms []term) []term {
 	slices.SortStableFunc(terms, func(a, b term) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(b.credit, a.credit))
+		switch {
+		case a.id < b.id, a.id == b.id && a.credit > b.credit:
+			return -1
+		case a.id == b.id && a.credit == b.credit:
+			return 0
+		}
+		return 1
 	})
 	return slices.CompactFunc(terms, func(a, b term) bool { return a.id == b.id })
 }

@@ -54,11 +54,12 @@ func anchorsOf(of criteria.Groups) []anchor {
 
 // demands are the statements of a control, ready to be compared. What evidence has to name is known
 // of the controls that our criteria are for.
-func (w wants) demands(c api.Control) []demand {
-	out := make([]demand, len(w.statements))
+func (w wants) demands(c api.Control) []*demand {
+	out := make([]*demand, len(w.statements))
+	topic := askedOf(w.topic, split(w.topic))
 	names := anchorsOf(criteria.AnchorsOf(c.Code))
 	for i, text := range w.statements {
-		out[i] = newDemand(text, w.topic)
+		out[i] = newDemand(text, topic)
 		if says, ours := criteria.AnchorsFor(c.Code, text); ours || w.ours {
 			out[i].names, out[i].says = names, anchorsOf(says)
 			out[i].wording = wordingOf(criteria.WordingFor(c.Code, text))

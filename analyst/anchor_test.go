@@ -45,14 +45,14 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 // What names the control and not what one statement asks says that statement in part at most, and
 // the reason has the words that were looked for.
 func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
-	d := newDemand("Key escrow is approved by the owner.", "key escrow")
+	d := newDemand("Key escrow is approved by the owner.", askedOf("key escrow", split("key escrow")))
 	d.says = anchorsOf(criteria.Groups{{"approve", "sign off"}})
 	asksForApproval(t, d)
 }
 
 // asksForApproval: the owner's approval of key escrow is read from a sentence that says it, and no more than
 // a part from one that doesn't.
-func asksForApproval(t *testing.T, d demand) {
+func asksForApproval(t *testing.T, d *demand) {
 	t.Helper()
 	for text, want := range map[string]string{
 		"Key escrow by the owner is approved.": covered, "Key escrow by the owner is signed off.": covered,

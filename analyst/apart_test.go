@@ -41,7 +41,7 @@ func TestNoThatRules(t *testing.T) {
 
 // What is not yet introduced, live or rolled out isn't there, whatever the word for it.
 func TestNotYetDeniesAll(t *testing.T) {
-	d := newDemand("Backups of all data are taken.", "backup of data")
+	d := newDemand("Backups of all data are taken.", askedOf("backup of data", split("backup of data")))
 	for _, text := range []string{
 		"Backups of the servers are not yet rolled out in the branches.", "Backups of laptops are not yet introduced.", "A backup of the branch is not yet live.", "Backups are not currently enabled.",
 	} {
@@ -54,7 +54,7 @@ func TestNotYetDeniesAll(t *testing.T) {
 // A rule that keeps people out is taken back like any other.
 func TestNoAccessYet(t *testing.T) {
 	c := candidateOf(policy("Guests are kept apart and have no access to production. This is not yet enforced."))
-	d := newDemand("Production runs apart from the network of guests.", "production")
+	d := newDemand("Production runs apart from the network of guests.", askedOf("production", split("production")))
 	if _, is := negates(d, c, 0, d.against([]*sentence{&c.sentences[0]}, nil, c.around)); !is {
 		t.Error("the next sentence was not heard")
 	}

@@ -258,7 +258,7 @@ var generally = wordSet("do done have has had use uses used using run runs perfo
 // targeted tells whether what a sentence denies is of the statement: in "we don't notify users of
 // flaws" not the finding of flaws. Where it stands alone, without the sentence before, "they don't
 // require it" is of nothing.
-func (d demand) targeted(s *sentence, text string, alone bool) bool {
+func (d *demand) targeted(s *sentence, text string, alone bool) bool {
 	words := split(text)
 	cutClauses(text, words)
 	for i, w := range words {
@@ -316,7 +316,7 @@ func pointsBack(words []word, i int) bool {
 var prepositions = wordSet("for to with of in on at by from about against through during under over into until before after")
 
 // asks tells whether words name something of the statement or its control.
-func (d demand) asks(words []word) bool {
+func (d *demand) asks(words []word) bool {
 	terms := termsOf(words, stance{})
 	for _, of := range [2][]asked{d.terms, d.topic} {
 		for _, a := range of {
@@ -334,7 +334,7 @@ func (d demand) asks(words []word) bool {
 }
 
 // ends tells whether the statement itself is about ending things: leavers' accounts are disabled.
-func (d demand) ends() bool {
+func (d *demand) ends() bool {
 	for _, word := range [...]string{"disable", "remove", "revoke", "terminate", "suspend", "stop", "block", "lock", "withdraw", "cancel", "delete", "discontinue", "dispose"} {
 		if d.mentions(word) {
 			return true

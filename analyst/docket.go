@@ -27,8 +27,8 @@ type Question struct {
 type brief struct {
 	control api.Control
 	first   int
-	demands []demand
-	subject demand
+	demands []*demand
+	subject *demand
 	wants   wants
 }
 
@@ -42,14 +42,14 @@ func NewDocket(ctx context.Context, controls []api.Control, meaning *Meaning, wo
 		w := wantsOf(c)
 		b := &brief{control: c, wants: w}
 		for _, one := range w.demands(c) {
-			if err := s.embedDemand(ctx, &one, one.question()); err != nil {
+			if err := s.embedDemand(ctx, one, one.question()); err != nil {
 				return fmt.Errorf("judging %s: %w", c.Code, err)
 			}
 			b.demands = append(b.demands, one)
 		}
 		b.subject = newSubject(c, w)
 		all[i] = b
-		return s.embedDemand(ctx, &b.subject, w.question(c))
+		return s.embedDemand(ctx, b.subject, w.question(c))
 	})
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (d *Docket) Asks(ctx context.Context, controls []api.Control, workers int) 
 func (d *Docket) Questions() []Question { return d.questions }
 
 // question is what a search is asked for a statement.
-func (d demand) question() string {
+func (d *demand) question() string {
 	if len(d.topic) == 0 {
 		return d.text
 	}

@@ -12,7 +12,7 @@ import (
 
 // found is what the evidence says of one statement.
 type found struct {
-	demand    demand
+	demand    *demand
 	verdict   string
 	reason    string
 	score     float64
@@ -57,9 +57,9 @@ func (s *Session) Judge(ctx context.Context, c api.Control) (Judgement, error) {
 	return s.conclude(c, w.from, all), nil
 }
 
-func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
+func (s *Session) judgeStatement(ctx context.Context, d *demand) (found, error) {
 	query := d.question()
-	if err := s.embedDemand(ctx, &d, query); err != nil {
+	if err := s.embedDemand(ctx, d, query); err != nil {
 		return found{}, err
 	}
 	candidates, err := s.find(ctx, query)
@@ -74,7 +74,7 @@ func (s *Session) judgeStatement(ctx context.Context, d demand) (found, error) {
 }
 
 // weighed is what passages say of a statement, by all that was read of it in them.
-func (s *Session) weighed(d demand, hits []hit, readings []reading) found {
+func (s *Session) weighed(d *demand, hits []hit, readings []reading) found {
 	f := found{demand: d}
 	for _, h := range hits {
 		if !h.english && h.score >= 0.5 {
@@ -94,7 +94,7 @@ func (s *Session) weighed(d demand, hits []hit, readings []reading) found {
 // oddRows turns the denial of one row into a limit where another row of its document
 // says as much of the statement and doesn't deny it: one person who is late among
 // many who were trained denies nothing of the rule.
-func (s *Session) oddRows(d demand, hits []hit, readings []reading) {
+func (s *Session) oddRows(d *demand, hits []hit, readings []reading) {
 	for i := range readings {
 		r := &readings[i]
 		if r.verdict != denied || !r.from.sentences[r.at].row {
@@ -110,7 +110,7 @@ func (s *Session) oddRows(d demand, hits []hit, readings []reading) {
 }
 
 // affirmsLike: does a row of c say about as much of d as r's, without denying or announcing it?
-func affirmsLike(d demand, c *candidate, r *reading) bool {
+func affirmsLike(d *demand, c *candidate, r *reading) bool {
 	for i := range c.sentences {
 		cur := &c.sentences[i]
 		if !cur.row || cur.plan != "" || cur.template != "" || cur.question || cur.instruction {
@@ -124,7 +124,7 @@ func affirmsLike(d demand, c *candidate, r *reading) bool {
 	return false
 }
 
-func titleOf(d demand) string {
+func titleOf(d *demand) string {
 	var names []string
 	for _, t := range d.topic {
 		names = append(names, t.name)
@@ -240,7 +240,7 @@ func (f *found) show(readings []reading) {
 }
 
 // differing finds two documents that say the statement with different numbers.
-func (s *Session) differing(d demand, readings []reading, yes *reading) string {
+func (s *Session) differing(d *demand, readings []reading, yes *reading) string {
 	a := &yes.from.sentences[yes.at]
 	if len(a.times) == 0 || imprint.MatchString(yes.quote) {
 		return ""
@@ -322,7 +322,7 @@ func (r *reading) where() string {
 // sideline: what denies is of the same document as what says it, says less of the statement, and does not
 // deny the control by name: it tells of a part, or of something near. Of two documents, one may be wrong, but
 // for what one denies of certain things alone.
-func (d demand) sideline(no, yes *reading) bool {
+func (d *demand) sideline(no, yes *reading) bool {
 	cur := &no.from.sentences[no.at]
 	if d.ofPart(cur, no.from.text[cur.start:cur.end]) {
 		return true

@@ -148,14 +148,14 @@ func (l *Ledger) Judge(ctx context.Context, code string) (Judgement, error) {
 }
 
 // statement reads what is new to a statement and weighs it anew; false where nothing is.
-func (l *Ledger) statement(ctx context.Context, question int, d demand) (bool, error) {
+func (l *Ledger) statement(ctx context.Context, question int, d *demand) (bool, error) {
 	n := &l.notes[question]
 	hits, numbers, version, err := l.answer(ctx, question, n.version)
 	if err != nil || n.version == version {
 		return false, err
 	}
-	read := make(map[int][]reading)
-	var all []reading
+	read := make(map[int][]reading, len(hits))
+	some := 0
 	for i, h := range hits {
 		of, known := n.readings[numbers[i]]
 		if !known {
@@ -165,14 +165,18 @@ func (l *Ledger) statement(ctx context.Context, question int, d demand) (bool, e
 			of = l.readPassage(d, h)
 		}
 		read[numbers[i]] = of
-		all = append(all, of...)
+		some += len(of)
+	}
+	all := make([]reading, 0, some)
+	for _, number := range numbers {
+		all = append(all, read[number]...)
 	}
 	n.found, n.readings, n.version = l.weighed(d, hits, all), read, version
 	return true, nil
 }
 
 // whole does the same for a control as a whole.
-func (l *Ledger) whole(ctx context.Context, question int, d demand) (bool, error) {
+func (l *Ledger) whole(ctx context.Context, question int, d *demand) (bool, error) {
 	n := &l.notes[question]
 	hits, numbers, version, err := l.answer(ctx, question, n.version)
 	if err != nil || n.version == version {
@@ -202,7 +206,9 @@ func (l *Ledger) answer(ctx context.Context, question, before int) (hits []hit, 
 	if version == before {
 		return nil, nil, version, nil
 	}
-	for _, f := range l.source.Best(question) {
+	best := l.source.Best(question)
+	hits, numbers = make([]hit, 0, len(best)), make([]int, 0, len(best))
+	for _, f := range best {
 		if f.Score < l.options.MinScore {
 			continue
 		}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/blevesearch/snowballstem"
 )
 
 //go:embed lexicon.txt
@@ -18,11 +16,13 @@ type lexicon struct {
 	phrases map[string][]phrase
 	broader map[string][]string // concept → what it is a kind of
 	near    map[string][]string // concept → what may be meant by it, given the rest of the sentence
+	kin     map[string][]term   // both, for a sentence's concepts
 	weight  map[string]float64  // of concepts that tell less than others
 	action  map[string]bool     // concepts that say what is done
 }
 
 type phrase struct {
+	key     string // its stems, as concept is asked for them
 	stems   []string
 	concept string
 }
@@ -44,6 +44,7 @@ var lex = sync.OnceValue(func() *lexicon {
 		phrases: make(map[string][]phrase),
 		broader: make(map[string][]string),
 		near:    make(map[string][]string),
+		kin:     make(map[string][]term),
 		weight:  make(map[string]float64),
 		action:  make(map[string]bool),
 	}
@@ -66,7 +67,7 @@ var lex = sync.OnceValue(func() *lexicon {
 			concept := key(variants[0])
 			for _, v := range variants {
 				stems := strings.Split(key(v), " ")
-				l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{stems, concept})
+				l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{strings.Join(stems, " "), stems, concept})
 			}
 		case section == "kinds":
 			narrow, wide, _ := strings.Cut(line, ">")
@@ -82,7 +83,7 @@ var lex = sync.OnceValue(func() *lexicon {
 				c := l.concept(k)
 				if c == k && strings.Contains(k, " ") { // a phrase of its own
 					stems := strings.Split(k, " ")
-					l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{stems, k})
+					l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{k, stems, k})
 				}
 				group = append(group, c)
 			}
@@ -105,6 +106,16 @@ var lex = sync.OnceValue(func() *lexicon {
 			}
 		}
 	}
+	for concept, wide := range l.broader {
+		for _, w := range wide {
+			l.kin[concept] = append(l.kin[concept], term{id: termID(w), credit: creditBroader})
+		}
+	}
+	for concept, akin := range l.near {
+		for _, a := range akin {
+			l.kin[concept] = append(l.kin[concept], term{id: termID(a), credit: creditAkin})
+		}
+	}
 	for first, ps := range l.phrases {
 		sortLongest(ps)
 		l.phrases[first] = ps
@@ -122,9 +133,9 @@ func sortLongest(ps []phrase) {
 
 // concept maps a key of stems to the concept it is a way of saying, or itself.
 func (l *lexicon) concept(key string) string {
-	stems := strings.Split(key, " ")
-	for _, p := range l.phrases[stems[0]] {
-		if strings.Join(p.stems, " ") == key {
+	first, _, _ := strings.Cut(key, " ")
+	for _, p := range l.phrases[first] {
+		if p.key == key {
 			return p.concept
 		}
 	}
@@ -160,5 +171,5 @@ func (l *lexicon) weightOf(concept string) float64 {
 
 // conceptID is the id of the concept that a word belongs to.
 func conceptID(w string) uint64 {
-	return termID(lex().concept(stem(snowballstem.NewEnv(""), w)))
+	return termID(lex().concept(stemOf(w)))
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/viterin/vek/vek32"
+	"github.com/scf-service/service/vector"
 )
 
 // What closeness is worth: so many deviations above unrelated texts is nothing
@@ -22,7 +22,7 @@ func (m *Meaning) closeness(cosine float32) float64 {
 }
 
 // cosine is of vectors of length 1.
-func cosine(a, b []float32) float32 { return vek32.Dot(a, b) }
+func cosine(a, b []float32) float32 { return vector.Dot(a, b) }
 
 // embedDemand gives a demand its vectors: by itself, and with its control's title,
 // since a statement may leave out what its control is about.
@@ -76,14 +76,14 @@ func (s *Session) embed(ctx context.Context, p Passage, a *prepared) error {
 		if err != nil {
 			return err
 		}
-		if err := sameLength(v, len(yardstick[0])); err != nil {
+		if err := sameLength(v, yardstick.dims); err != nil {
 			return err
 		}
-		ladders, room := make([]ladder, len(a.sentences)), make([]float32, len(yardstick))
-		for i := range ladders {
-			ladders[i] = ladderOf(v[2*i+1], yardstick, room)
+		under := make([][]float32, len(a.sentences))
+		for i := range under {
+			under[i] = v[2*i+1]
 		}
-		a.ladders = ladders
+		a.ladders = yardstick.ladders(under)
 	}
 	a.vectors = v
 	return nil
@@ -91,7 +91,7 @@ func (s *Session) embed(ctx context.Context, p Passage, a *prepared) error {
 
 // meaning is how close a sentence is to a statement, by itself or under its heading, and how many
 // criteria it is closer to (rivals.go).
-func (s *Session) meaning(d demand, c *candidate, i int) (sense, crowd float64) {
+func (s *Session) meaning(d *demand, c *candidate, i int) (sense, crowd float64) {
 	m := s.options.Meaning
 	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {
 		return 0, 0

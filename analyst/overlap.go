@@ -32,7 +32,7 @@ type match struct {
 
 // enough is how much weight makes a demand: all of a short one, and of a long one
 // what a sentence can be expected to hold.
-func (d demand) enough() float64 {
+func (d *demand) enough() float64 {
 	if d.total <= maxDemandWeight {
 		return d.total
 	}
@@ -53,7 +53,7 @@ type surroundings struct {
 
 // against measures d against one or two sentences, among surroundings and beside the
 // sentences of near.
-func (d demand) against(window, near []*sentence, around surroundings) match {
+func (d *demand) against(window, near []*sentence, around surroundings) match {
 	var m match
 	if d.total == 0 {
 		return m
@@ -112,6 +112,9 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 			m.heavy++
 		}
 		if a.weight > weightGeneral {
+			if m.missed == nil {
+				m.missed = make([]string, 0, len(d.terms)-i)
+			}
 			m.missed = append(m.missed, a.name)
 			if a.topical {
 				m.core = append(m.core, a.name)
@@ -122,14 +125,14 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 		}
 	}
 	m.cover, m.share = min(1, got/d.enough()), min(1, m.own/d.enough())
-	for c, w := range perClause {
+	for c, w := range perClause[:last.clauses] {
 		m.said += w
 		if last.denied&(1<<c) != 0 {
 			m.denied += w
 		}
 	}
 	best := 0.0
-	for c, w := range perClause {
+	for c, w := range perClause[:last.clauses] {
 		if w > best {
 			best, m.main = w, 1<<c
 		}
@@ -138,7 +141,7 @@ func (d demand) against(window, near []*sentence, around surroundings) match {
 }
 
 // heldBy: a window itself holds concepts of so much weight.
-func (d demand) heldBy(window []*sentence, weight float64) bool {
+func (d *demand) heldBy(window []*sentence, weight float64) bool {
 	own := 0.0
 	for i := range d.terms {
 		a := &d.terms[i]
@@ -162,7 +165,7 @@ func (a *asked) heldBy(window []*sentence) float64 {
 
 // chosen tells of each "or" which sides a window says, before it and after it. What a
 // statement rules out, it rules out on both sides.
-func (d demand) chosen(window []*sentence) [][2]bool {
+func (d *demand) chosen(window []*sentence) [][2]bool {
 	var out [][2]bool
 	for i := range d.terms {
 		a := &d.terms[i]
@@ -190,7 +193,7 @@ func btoi(b bool) int {
 
 // outright: a sentence holds what the control and the statement are about, and nothing
 // else ("penetration tests: never done"). Denying that, it denies whatever is asked of it.
-func (d demand) outright(cur *sentence) bool {
+func (d *demand) outright(cur *sentence) bool {
 	if d.topicIn([]*sentence{cur}) < 0.9 {
 		return false
 	}
@@ -270,11 +273,11 @@ func (a *asked) in(s *sentence) (term, bool) {
 
 // topicIn is the share of the control's title that a window itself holds, by its own words
 // or what they may stand for.
-func (d demand) topicIn(window []*sentence) float64 { return d.topicBy(window, false, false) }
+func (d *demand) topicIn(window []*sentence) float64 { return d.topicBy(window, false, false) }
 
 // topicBy counts a word that only may stand for another in part, if strict; and, if deeds,
 // also what the title says is done ("hardened configuration").
-func (d demand) topicBy(window []*sentence, strict, deeds bool) float64 {
+func (d *demand) topicBy(window []*sentence, strict, deeds bool) float64 {
 	total, got := 0.0, 0.0
 	for i := range d.topic {
 		a := &d.topic[i]
@@ -299,7 +302,7 @@ func (d demand) topicBy(window []*sentence, strict, deeds bool) float64 {
 
 // topicOf is the share of the control's title that a window, its headings or the
 // whole passage hold.
-func (d demand) topicOf(c *candidate) float64 {
+func (d *demand) topicOf(c *candidate) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {
 		if a.weight <= weightGeneral {

@@ -10,7 +10,7 @@ import (
 // ofPart: what a sentence denies, it denies of certain things that the control doesn't speak of: "the
 // microscopes have no antivirus", "there is no backup of the microscopes". The control as a whole, and what
 // is said of other things, stand.
-func (d demand) ofPart(cur *sentence, text string) bool {
+func (d *demand) ofPart(cur *sentence, text string) bool {
 	if cur.row || cur.denied == 0 {
 		return false
 	}
@@ -39,7 +39,7 @@ func (d demand) ofPart(cur *sentence, text string) bool {
 const maxPart = 4 // words of a thing and of what it is
 
 // certain: words name certain things, and none that the control speaks of or that stands for everything.
-func (d demand) certain(text string, words []word) bool {
+func (d *demand) certain(text string, words []word) bool {
 	if len(words) < 2 || words[0].text != "the" && words[0].text != "these" && words[0].text != "those" && words[0].text != "two" && words[0].text != "some" {
 		return false
 	}

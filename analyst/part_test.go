@@ -7,10 +7,10 @@ import (
 
 // What certain things lack denies no control as a whole, nor what is said of others.
 func TestOfCertainThings(t *testing.T) {
-	malware := newDemand("Anti-malware is installed on all endpoints and servers.", "malware protection")
-	backup := newDemand("A backup copy is stored at a separate site.", "backup")
+	malware := newDemand("Anti-malware is installed on all endpoints and servers.", askedOf("malware protection", split("malware protection")))
+	backup := newDemand("A backup copy is stored at a separate site.", askedOf("backup", split("backup")))
 	for text, want := range map[string]struct {
-		of   demand
+		of   *demand
 		part bool
 	}{
 		"The microscopes have no antivirus, as the maker forbids it.": {malware, true},

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/scf-service/service/criteria"
+	"github.com/scf-service/service/vector"
 )
 
 // A sentence that is close to a statement is closer still to the one that it says. So what counts
@@ -19,34 +21,41 @@ import (
 // rivals are the yardstick's vectors, made once for an embedder.
 type rivals struct {
 	mu   sync.Mutex
-	rows [][]float32
+	made yardstick
 }
 
-func (m *Meaning) yardstick(ctx context.Context) ([][]float32, error) {
+// yardstick are vectors of so many numbers, one after another.
+type yardstick struct {
+	dims int
+	rows []float32
+}
+
+func (m *Meaning) yardstick(ctx context.Context) (yardstick, error) {
 	m.rivals.mu.Lock()
 	defer m.rivals.mu.Unlock()
-	if m.rivals.rows != nil {
-		return m.rivals.rows, nil
+	if m.rivals.made.dims > 0 {
+		return m.rivals.made, nil
 	}
+	var none yardstick
 	var texts []string
 	for i, e := range criteria.Book().Entries {
 		texts = append(texts, e.Topic+": "+trimStatement(e.Sentences[i%len(e.Sentences)]))
 	}
 	v, err := m.Embed(ctx, texts)
 	if err != nil {
-		return nil, fmt.Errorf("embedding our criteria: %w", err)
+		return none, fmt.Errorf("embedding our criteria: %w", err)
 	}
 	if len(v) != len(texts) {
-		return nil, fmt.Errorf("embedding our criteria: %d vectors for %d texts", len(v), len(texts))
+		return none, fmt.Errorf("embedding our criteria: %d vectors for %d texts", len(v), len(texts))
 	}
 	if len(v[0]) == 0 {
-		return nil, errors.New("embedding our criteria: the vectors are empty")
+		return none, errors.New("embedding our criteria: the vectors are empty")
 	}
 	if err := sameLength(v, len(v[0])); err != nil {
-		return nil, err
+		return none, err
 	}
-	m.rivals.rows = v
-	return m.rivals.rows, nil
+	m.rivals.made = yardstick{len(v[0]), slices.Concat(v...)}
+	return m.rivals.made, nil
 }
 
 func sameLength(vectors [][]float32, n int) error {
@@ -64,24 +73,53 @@ const rungs = 11
 // ladder is how close a sentence's closest criteria are to it, closest first.
 type ladder [rungs]float32
 
-// ladderOf holds a sentence against the yardstick; all is room for as many numbers as it has rows.
-func ladderOf(v []float32, yardstick [][]float32, all []float32) (l ladder) {
-	for i, row := range yardstick {
-		all[i] = cosine(v, row)
+// ladders holds sentences against the yardstick, some of its rows at a time, which then are near for all of them.
+func (y yardstick) ladders(sentences [][]float32) []ladder {
+	const atOnce = 24
+	var room [atOnce]float32
+	counts := make([]steps, len(sentences))
+	for i := range counts {
+		counts[i].top = -1
 	}
-	// Sorting them all would take as long as comparing: they are counted in steps of closeness.
-	const steps = 1024
-	var count [steps]uint16
-	top := float32(-1)
-	for _, c := range all {
-		top = max(top, c)
-		count[min(steps-1, max(0, int((c+1)*steps/2)))]++
+	for rows := y.rows; len(rows) > 0; {
+		some := rows[:min(len(rows), atOnce*y.dims)]
+		rows = rows[len(some):]
+		for i, v := range sentences {
+			close := room[:len(some)/y.dims]
+			vector.Dots(close, v, some)
+			counts[i].add(close)
+		}
 	}
-	l[0] = top
+	out := make([]ladder, len(sentences))
+	for i := range counts {
+		out[i] = counts[i].ladder()
+	}
+	return out
+}
+
+// steps counts how many rows are how close, in steps of closeness: sorting them all would take as long as comparing.
+type steps struct {
+	top   float32
+	count [1024]uint16
+}
+
+func (s *steps) add(close []float32) {
+	const n = len(s.count)
+	for _, c := range close {
+		if c > s.top {
+			s.top = c
+		}
+		s.count[min(n-1, max(0, int((c+1)*float32(n)/2)))]++
+	}
+}
+
+func (s *steps) ladder() (l ladder) {
+	const n = len(s.count)
+	l[0] = s.top
 	next, passed := 1, 0
-	for k := steps - 1; k >= 0 && next < rungs; k-- {
-		for passed += int(count[k]); next < rungs && passed >= 1<<next; next++ {
-			l[next] = min(top, (float32(k)+0.5)*2/steps-1)
+	for k := n - 1; k >= 0 && next < rungs; k-- {
+		for passed += int(s.count[k]); next < rungs && passed >= 1<<next; next++ {
+			l[next] = min(s.top, (float32(k)+0.5)*2/float32(n)-1)
 		}
 	}
 	for ; next < rungs; next++ {

@@ -10,13 +10,13 @@ import (
 // A ladder tells the place of a closeness among all rows, in doublings.
 func TestLadder(t *testing.T) {
 	const n = 1400
-	var yardstick [][]float32
+	y := yardstick{dims: 2}
 	at := func(k int) float32 { return 0.9 - float32(k)/n } // of the k closest row, from 0
 	for k := range n {
 		c := float64(at((k * 603) % n)) // in no order
-		yardstick = append(yardstick, []float32{float32(c), float32(math.Sqrt(1 - c*c))})
+		y.rows = append(y.rows, float32(c), float32(math.Sqrt(1-c*c)))
 	}
-	l := ladderOf([]float32{1, 0}, yardstick, make([]float32, n))
+	l := y.ladders([][]float32{{0, 1}, {1, 0}})[1]
 	for _, tc := range []struct {
 		closeness float32
 		least     float64

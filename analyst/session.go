@@ -56,6 +56,7 @@ type prepared struct {
 	idle     []bool        // of each sentence, whether it says nothing
 	windows  [][]*sentence // of each, what is read: the one that leads to it, and itself
 	near     [][]*sentence // of each, those that give it its subject
+	takesUp  []bool        // of each, whether it goes on with the one before
 	around   surroundings
 	category string
 	listed   string      // the name of the list of plans that it stands in
@@ -141,9 +142,10 @@ func (s *Session) analysed(p Passage) *prepared {
 	c.around = surroundings{c.context, c.concepts(nil, (*sentence).affirms)}
 	c.named = c.concepts(c.context, nil)
 	n := len(c.sentences)
-	c.idle, c.windows, c.near = make([]bool, n), make([][]*sentence, n), make([][]*sentence, n)
+	c.idle, c.windows, c.near, c.takesUp = make([]bool, n), make([][]*sentence, n), make([][]*sentence, n), make([]bool, n)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
+		c.takesUp[i] = c.analysis.takesUp(i)
 		if c.idle[i], c.windows[i], c.near[i] = c.saysNothing(i), []*sentence{cur}, c.beside(i); c.leadOf(cur) != cur {
 			c.windows[i] = []*sentence{c.leadOf(cur), cur}
 		}

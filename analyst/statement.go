@@ -12,8 +12,8 @@ import (
 const maxStatements = 8
 
 var (
-	labelled   = expression.Of(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*(?:[:.)–-]\s*|$)`)
-	openings   = expression.Of(`(?i)^(?:(?:[a-z]+[- ]){0,3}(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`)
+	labelled   = expression.Guard(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*(?:[:.)–-]\s*|$)`)
+	openings   = expression.Guard(`(?i)^(?:(?:[a-z]+[- ]){0,3}(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`)
 	formal     = expression.Of(`(?i)^\s*$|\bmechanisms?\b|\b(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities|measures) exist\b`)
 	enumerated = expression.Of(`\s*\(?(?:\b\d{1,2}|[a-z]|[ivx]{1,4})\)\s+`)
 	trailing   = expression.Of(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
@@ -211,9 +211,10 @@ type asked struct {
 // bears this much of it is not to be asked for more.
 const maxDemandWeight = 7.0
 
-func newDemand(text, title string) demand {
+// newDemand is the statement of a control that is about a topic.
+func newDemand(text string, topic []asked) *demand {
 	words := split(text)
-	d := demand{text: text, stance: read(text, words, 0)}
+	d := &demand{text: text, topic: topic, stance: read(text, words, 0)}
 	d.terms = askedOf(text, words)
 	d.paper = true
 	for _, t := range d.terms {
@@ -226,7 +227,6 @@ func newDemand(text, title string) demand {
 			d.hits++
 		}
 	}
-	d.topic = askedOf(title, split(title))
 	for i := range d.terms {
 		t := &d.terms[i]
 		t.topical = !t.action && slices.ContainsFunc(d.topic, func(of asked) bool { return of.id == t.id })

@@ -31,7 +31,7 @@ func listedAhead(p Passage) string {
 // and the best that announces it.
 func (s *Session) subject(ctx context.Context, c api.Control, w wants) (no, plan *reading, err error) {
 	d := newSubject(c, w)
-	if err := s.embedDemand(ctx, &d, w.question(c)); err != nil {
+	if err := s.embedDemand(ctx, d, w.question(c)); err != nil {
 		return nil, nil, err
 	}
 	candidates, err := s.find(ctx, w.question(c))
@@ -55,7 +55,7 @@ func better(a, b *reading) *reading {
 
 // subjectIn is the best sentence of a passage that denies the control as a whole, and the
 // best that announces it.
-func (s *Session) subjectIn(d demand, p *candidate) (no, plan *reading) {
+func (s *Session) subjectIn(d *demand, p *candidate) (no, plan *reading) {
 	for i := range p.sentences {
 		cur := &p.sentences[i]
 		if cur.question || cur.instruction || cur.template != "" || cur.fragment && !cur.answersNo && !p.listsAhead(cur) {
@@ -117,7 +117,7 @@ func occurs(words []word) bool {
 
 // strays: a window names more things that the control doesn't speak of than things that it
 // does. What it denies or announces is one of those, or something narrower.
-func (d demand) strays(window []*sentence) bool {
+func (d *demand) strays(window []*sentence) bool {
 	own, other := 0, 0
 	for _, s := range window {
 		for _, t := range s.terms {
@@ -137,7 +137,7 @@ func (d demand) strays(window []*sentence) bool {
 func (c *prepared) listsAhead(s *sentence) bool { return c.listed != "" && s.item }
 
 // knows tells whether a concept is one of the control's own.
-func (d demand) knows(id uint64) bool {
+func (d *demand) knows(id uint64) bool {
 	if _, ok := slices.BinarySearch(d.known, id); ok {
 		return true
 	}
@@ -145,8 +145,8 @@ func (d demand) knows(id uint64) bool {
 }
 
 // newSubject is a control as a whole.
-func newSubject(c api.Control, w wants) demand {
-	d := newDemand(w.topic+".", w.topic)
+func newSubject(c api.Control, w wants) *demand {
+	d := newDemand(w.topic+".", askedOf(w.topic, split(w.topic)))
 	for _, text := range append(slices.Clone(w.statements), c.Title, c.Description) {
 		for _, t := range termsOf(split(text), stance{}) {
 			d.known = append(d.known, t.id)

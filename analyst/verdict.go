@@ -57,9 +57,9 @@ type reading struct {
 }
 
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
-func (s *Session) readPassage(d demand, h hit) []reading {
+func (s *Session) readPassage(d *demand, h hit) []reading {
 	c := h.candidate
-	var best map[string]reading
+	var best []reading // one of each verdict
 	topic, off, lacks := -1.0, false, anchor(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
@@ -73,7 +73,7 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		near := c.near[i]
 		m := d.against(window, near, c.around)
 		from := i
-		if i > 0 && m.own > 0 && c.takesUp(i) && c.sentences[i-1].template == "" && (c.sentences[i-1].denied == 0 || d.negative()) {
+		if m.own > 0 && c.takesUp[i] && c.sentences[i-1].template == "" && (c.sentences[i-1].denied == 0 || d.negative()) {
 			// A sentence that takes up the one before is read with it.
 			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.around); two.cover > m.cover+0.12 && m.own >= 0.5 {
 				m, from = two, i-1
@@ -106,21 +106,27 @@ func (s *Session) readPassage(d demand, h hit) []reading {
 		if !ok {
 			continue
 		}
-		if best == nil {
-			best = make(map[string]reading)
+		k := slices.IndexFunc(best, func(b reading) bool { return b.verdict == r.verdict })
+		switch {
+		case k < 0:
+			k, best = len(best), append(best, r)
+		case r.cover > best[k].cover:
+			best[k] = r
+		default:
+			continue
 		}
-		if b, has := best[r.verdict]; !has || r.cover > b.cover {
-			best[r.verdict] = r
-		}
+		best[k].quote = c.quote(from, i)
 	}
-	var out []reading
-	for _, v := range []string{covered, partial, denied, plannedOnly, template} {
-		if r, ok := best[v]; ok {
-			out = append(out, r)
-		}
+	if len(best) > 1 {
+		slices.SortFunc(best, func(a, b reading) int {
+			return slices.Index(inOrder[:], a.verdict) - slices.Index(inOrder[:], b.verdict)
+		})
 	}
-	return out
+	return best
 }
+
+// inOrder are the verdicts of readings, in the order in which they are kept.
+var inOrder = [...]string{covered, partial, denied, plannedOnly, template}
 
 // ofDocument are lines that tell of the document they stand in, not of what it is about.
 var ofDocument = expression.Guard(`(?i)^\W*(?:document )?(?:status|version):\s*\S+\W*$`)
@@ -157,12 +163,11 @@ func (a *analysis) beside(i int) []*sentence {
 }
 
 // judgeWindow turns a match into a verdict, worst news first.
-func (s *Session) judgeWindow(d demand, h hit, from, i int, m match) (reading, bool) {
+func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, bool) {
 	c := h.candidate
 	cur := &c.sentences[i]
 	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
 	r.cover = s.coverOf(h, m)
-	r.quote = c.quote(from, i)
 	relevant := m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
@@ -276,7 +281,7 @@ func (s *Session) worth(m match) float64 {
 
 // plans tells whether what is announced is the statement, or what its control is about
 // by name; r notes the latter.
-func (d demand) plans(r *reading) bool {
+func (d *demand) plans(r *reading) bool {
 	cur := &r.from.sentences[r.at]
 	window := append([]*sentence{cur, r.from.leadOf(cur)}, r.from.near[r.at]...)
 	r.named = max(d.topicIn(window), d.topicBy(window, false, true)) >= planTopic
@@ -303,7 +308,7 @@ func unsaidMinor(m match) string {
 }
 
 // unsaid is what of a statement a sentence that speaks of it leaves out; empty where it says all.
-func (s *Session) unsaid(d demand, cur *sentence, text string, m match, cover float64) string {
+func (s *Session) unsaid(d *demand, cur *sentence, text string, m match, cover float64) string {
 	switch {
 	case cover < saysIt && len(m.missed) > 0:
 		return "It says part of it; not said: " + list(m.missed) + "."
@@ -328,7 +333,7 @@ func (s *Session) unsaid(d demand, cur *sentence, text string, m match, cover fl
 }
 
 // weakened is why a sentence that says a statement doesn't bear it fully.
-func (s *Session) weakened(d demand, c *candidate, cur *sentence, m match) string {
+func (s *Session) weakened(d *demand, c *candidate, cur *sentence, m match) string {
 	switch {
 	case cur.purpose && !d.mentions("scope") && !d.mentions("applies"):
 		return "It states a purpose, not a rule or a practice."
@@ -418,7 +423,7 @@ func (c *candidate) preamble(s *sentence) bool {
 var preambleWord = expression.Guard(`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`)
 
 // negates tells whether the sentence denies what matched, and with which words.
-func negates(d demand, c *candidate, i int, m match) (string, bool) {
+func negates(d *demand, c *candidate, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
 	if cur.nobody != 0 && cur.nobody == cur.denied && d.restricts() {
 		return "", false // "nobody has standing access" denies nothing of a restriction
@@ -443,7 +448,7 @@ func negates(d demand, c *candidate, i int, m match) (string, bool) {
 
 // affirmed measures a sentence by the clauses alone that don't deny. Vectors are blind
 // to a "not", so the meaning counts no more than what is left of the words.
-func affirmed(d demand, window, near []*sentence, c *candidate, whole match) match {
+func affirmed(d *demand, window, near []*sentence, c *candidate, whole match) match {
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
 	cur.roots = cur.affirmed
@@ -496,7 +501,7 @@ var isOff = expression.Guard(`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer
 var refuses = expression.Of(`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`)
 
 // lackedBy tells whether a sentence speaks of something without what d asks for.
-func (d demand) lackedBy(text string) bool {
+func (d *demand) lackedBy(text string) bool {
 	if d.negative() {
 		return false
 	}
@@ -511,7 +516,7 @@ func (d demand) lackedBy(text string) bool {
 
 // saidInstead: behind what a sentence denies, a "but" tells of another thing of the matter
 // that is done ("no criminal checks, but references are checked").
-func (d demand) saidInstead(cur *sentence, m match) bool {
+func (d *demand) saidInstead(cur *sentence, m match) bool {
 	if m.outright || cur.instead&^(cur.denied|cur.prohibited|cur.conditional) == 0 {
 		return false
 	}
@@ -532,16 +537,19 @@ func (d demand) saidInstead(cur *sentence, m match) bool {
 
 // takesUp tells whether a sentence goes on with the one before: it begins with a
 // pronoun, or with what that one ended on.
-func (c *candidate) takesUp(i int) bool {
-	cur, prev := &c.sentences[i], &c.sentences[i-1]
+func (a *analysis) takesUp(i int) bool {
+	if i == 0 {
+		return false
+	}
+	cur, prev := &a.sentences[i], &a.sentences[i-1]
 	return !cur.item && !prev.item && !cur.row && !prev.row && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
 }
 
 // negative tells whether the statement itself rules something out.
-func (d demand) negative() bool { return d.stance.denied|d.stance.prohibited != 0 }
+func (d *demand) negative() bool { return d.stance.denied|d.stance.prohibited != 0 }
 
 // restricts tells whether the statement, or its control, is about keeping people from things.
-func (d demand) restricts() bool {
+func (d *demand) restricts() bool {
 	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent", "limit"} {
 		id := conceptID(word)
 		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id }) {
@@ -552,11 +560,11 @@ func (d demand) restricts() bool {
 }
 
 // grants tells whether the statement asks for somebody's access or rights.
-func (d demand) grants() bool {
+func (d *demand) grants() bool {
 	return !d.only && !d.restricts() && ofAccess.MatchString(d.text)
 }
 
-func (d demand) mentions(word string) bool {
+func (d *demand) mentions(word string) bool {
 	id := conceptID(word)
 	return slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id })
 }

@@ -49,7 +49,7 @@ func TestWordingsOfDenials(t *testing.T) {
 // A sentence of the statement's own words says it in part at most where a group of its wording is
 // missing, and the reason names the group.
 func TestWordingsGate(t *testing.T) {
-	d := newDemand("Key escrow is approved by the owner.", "key escrow")
+	d := newDemand("Key escrow is approved by the owner.", askedOf("key escrow", split("key escrow")))
 	d.wording = wordingOf(criteria.Groups{{"approve", "sign off"}, {"escrow"}})
 	asksForApproval(t, d)
 }
@@ -76,7 +76,7 @@ func TestNoAccessDeniesAccessOnly(t *testing.T) {
 		"Access of engineers to tests is limited.": false,
 	} {
 		c := candidateOf(policy("Engineers have no access to production."))
-		d := newDemand(statement, "production")
+		d := newDemand(statement, askedOf("production", split("production")))
 		if _, is := negates(d, c, 0, d.against([]*sentence{&c.sentences[0]}, nil, c.around)); is != want {
 			t.Errorf("%q: denied %v", statement, is)
 		}

@@ -1,7 +1,6 @@
 package analyst
 
 import (
-	"hash/fnv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +23,6 @@ type word struct {
 // within a word or number does not ("don't", "1.2").
 func split(text string) []word {
 	out := make([]word, 0, len(text)/6+1)
-	env := snowballstem.NewEnv("")
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if !isWordRune(r) {
@@ -44,7 +42,7 @@ func split(text string) []word {
 			w = apostrophes.Replace(w)
 		}
 		w = strings.ToLower(w)
-		one := word{text: w, stem: stem(env, w), start: start, end: i}
+		one := word{text: w, stem: stemOf(w), start: start, end: i}
 		switch raw := text[start:i]; {
 		case raw == "IT":
 			one.stem = "IT" // no pronoun
@@ -83,12 +81,10 @@ func joins(text string, i, size int) bool {
 	return unicode.IsLetter(before) && unicode.IsLetter(after)
 }
 
-// stemOf is the stem of one word.
-func stemOf(w string) string { return stem(snowballstem.NewEnv(""), w) }
-
 const maxStemmed = 40 // longer "words" are keys and hashes
 
-func stem(env *snowballstem.Env, w string) string {
+// stemOf is the stem of one word.
+func stemOf(w string) string {
 	w = strings.TrimSuffix(w, "'s")
 	if len(w) < 3 || len(w) > maxStemmed {
 		return w
@@ -104,7 +100,7 @@ func stem(env *snowballstem.Env, w string) string {
 	if known, ok := stems.Load(w); ok {
 		return known.(string)
 	}
-	env.SetCurrent(american(w))
+	env := snowballstem.NewEnv(american(w))
 	english.Stem(env)
 	of := env.Current()
 	if stemsKnown.Add(1) <= maxStems {
@@ -173,9 +169,11 @@ func american(w string) string {
 
 // termID names a concept. Collisions of 64 bits are not a concern at this size.
 func termID(concept string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(concept))
-	return h.Sum64()
+	h := uint64(14695981039346656037) // FNV-1a, as hash/fnv has it
+	for i := range len(concept) {
+		h = (h ^ uint64(concept[i])) * 1099511628211
+	}
+	return h
 }
 
 func wordSet(s string) map[string]bool {

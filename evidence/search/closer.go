@@ -102,11 +102,14 @@ func (x *Index) closerLook(q Query, ground Background, coverage []float32, best 
 // onAllCores does n things that don't touch each other.
 func onAllCores(n int, do func(i int)) {
 	var wg sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), 8, n)
+	workers := max(1, min(runtime.GOMAXPROCS(0), 8, n))
+	run := 1 + n/(64*workers) // neighbours, so that two cores seldom write beside each other
 	for w := range workers {
 		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				do(i)
+			for from := w * run; from < n; from += workers * run {
+				for i := from; i < min(n, from+run); i++ {
+					do(i)
+				}
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/scf-service/service/evidence/embed/words"
@@ -28,6 +29,7 @@ type Standing struct {
 	held      []holds            // by slot
 	places    map[string][]int32 // slots by document
 	gone      int
+	room      []float32 // for what passages that come in hold of each question
 }
 
 // Question is asked of every passage.
@@ -216,9 +218,14 @@ func (s *Standing) holds(p Passage) holds {
 
 // enter offers the passages of some slots to every question.
 func (s *Standing) enter(from, to int) {
+	each := len(s.questions)
+	if s.room == nil {
+		s.room = make([]float32, putAtOnce*each)
+	}
 	covered := make([][]float32, to-from)
 	onAllCores(len(covered), func(i int) {
-		covered[i] = make([]float32, len(s.questions))
+		covered[i] = s.room[i*each : (i+1)*each]
+		clear(covered[i])
 		for _, t := range s.held[from+i].terms {
 			for _, a := range s.asking[t.stem] {
 				covered[i][a.question] += a.weight * t.of
@@ -227,8 +234,12 @@ func (s *Standing) enter(from, to int) {
 	})
 	onAllCores(len(s.questions), func(n int) {
 		q, touched := &s.questions[n], false
+		var close [putAtOnce]float32
+		if q.vector != nil {
+			s.rows.dots(close[:len(covered)], q.vector, from)
+		}
 		for i := range covered {
-			if s.offer(q, from+i, covered[i][n]) {
+			if s.offer(q, from+i, close[i], covered[i][n]) {
 				touched = true
 			}
 		}
@@ -253,13 +264,9 @@ func covers(q *question, h *holds) (sum float32) {
 }
 
 // offer takes a passage in where it is good enough, and tells whether the answer changed.
-func (s *Standing) offer(q *question, slot int, covered float32) bool {
+func (s *Standing) offer(q *question, slot int, cosine, covered float32) bool {
 	fused := wordsAlone * float64(covered)
 	if q.vector != nil {
-		cosine := float32(0)
-		if row := s.rows.row(slot); row != nil {
-			cosine = dot(q.vector, row)
-		}
 		if cosine == 0 && covered == 0 {
 			return false // no vector and no word: nothing speaks for it
 		}
@@ -272,7 +279,10 @@ func (s *Standing) offer(q *question, slot int, covered float32) bool {
 		q.whole = false
 		return false
 	}
-	at, _ := slices.BinarySearchFunc(q.top, r, s.compare)
+	if q.top == nil {
+		q.top = make([]ranked, 0, s.topK+spare+1)
+	}
+	at := sort.Search(len(q.top), func(i int) bool { return !s.ahead(q.top[i], r) })
 	q.top = slices.Insert(q.top, at, r)
 	if len(q.top) > s.topK+spare {
 		q.top, q.whole = q.top[:s.topK+spare], false
@@ -328,7 +338,7 @@ func (s *Standing) again(q *question) {
 	q.top, q.whole = q.top[:0], true
 	for slot := range s.held {
 		if s.held[slot].live {
-			s.offer(q, slot, covers(q, &s.held[slot]))
+			s.offer(q, slot, dot(q.vector, s.rows.row(slot)), covers(q, &s.held[slot]))
 		}
 	}
 }

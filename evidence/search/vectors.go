@@ -7,7 +7,8 @@ import (
 	"math"
 
 	"github.com/philippgille/chromem-go"
-	"github.com/viterin/vek/vek32"
+
+	"github.com/scf-service/service/vector"
 )
 
 // nearest finds the passages whose vectors are closest to a query's. Vectors are
@@ -86,11 +87,16 @@ func (f *flat) row(n int) []float32 {
 }
 
 // dot is 0 where there is nothing to compare.
-func dot(a, b []float32) float32 {
-	if len(a) == 0 {
-		return 0
+func dot(a, b []float32) float32 { return vector.Dot(a, b) }
+
+// dots are the products of v with the rows from one on, for as many as to holds.
+func (f *flat) dots(to, v []float32, from int) {
+	for len(to) > 0 {
+		at := from % blockRows
+		n := min(len(to), blockRows-at)
+		vector.Dots(to[:n], v, f.blocks[from/blockRows][at*f.dims:])
+		to, from = to[n:], from+n
 	}
-	return vek32.Dot(a, b)
 }
 
 // unit scales v to length 1; false if it has none.

@@ -47,14 +47,14 @@ report/drawing    →
 assessment/bench  → assessment analyst evidence evidence/embed catalog/starter catalog engine/api examples
 assessment        → analyst evidence catalog/shelf catalog audit store engine/api
 check             → analyst catalog/oscal engine/api expression spelling
-analyst           → criteria engine/api expression
+analyst           → criteria engine/api expression vector
 analysis          → engine/api expression
 model             → engine/api trace
 
 evidence          → evidence/search evidence/embed evidence/chunk evidence/parse evidence/ocr evidence/similar criteria catalog/shelf catalog audit store engine/api trace
 evidence/bench    → evidence/search evidence/embed criteria
 evidence/remote   →
-evidence/search   → evidence/embed
+evidence/search   → evidence/embed vector
 evidence/embed    → book
 evidence/chunk    → evidence/parse engine/api
 evidence/parse    → engine/api expression
@@ -80,6 +80,7 @@ engine/api        →
 book              →
 expression        →
 spelling          →
+vector            →
 trace             →
 
 examples          →
@@ -204,7 +205,7 @@ var homes = map[string][]string{
 	"github.com/tetratelabs/wazero":         {"evidence/parse"},
 	"github.com/wneessen/go-mail":           {"mail", "notify/integration"},
 	"github.com/unidoc/unipdf/v3":           {"evidence/parse"},
-	"github.com/viterin/vek":                {"analyst", "evidence/search"},
+	"github.com/viterin/vek":                {"vector"},
 	"github.com/xuri/excelize/v2":           {"catalog/workbook", "evidence/parse", "report", "examples/harbor/make"},
 	"github.com/yuin/goldmark":              {"evidence/parse", "report"},
 	"github.com/zalando/go-keyring":         {"cli/contexts"},
