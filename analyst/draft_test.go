@@ -334,7 +334,7 @@ func TestConformity(t *testing.T) {
 func TestTraits(t *testing.T) {
 	ps := shelf{
 		policy("Our developers write source code that is reviewed before it is merged."),
-		policy("Production systems are hosted in AWS."),
+		policy("Laptops are enrolled in Intune."),
 		policy("We do not process payment card data."),
 		policy("If artificial intelligence is used, the owner must approve it."),
 		policy("Visitors sign in at the reception of our main office."),

@@ -34,7 +34,9 @@ var (
 	recurs = map[string]float64{"january": year, "february": year, "march": year, "april": year, "may": year, "june": year, "july": year, "august": year,
 		"september": year, "october": year, "november": year, "december": year, "spring": year, "summer": year, "autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
 		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week}
-	numbers = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+	// reckoned are ways to count years, quarters and days.
+	reckoned = wordSet("calendar financial fiscal business working budget accounting academic")
+	numbers  = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90}
 	yearPattern = expression.Of(`\b(?:19|20)\d\d\b`)
 )
@@ -54,6 +56,9 @@ func quantities(text string, words []word) ([]quantity, []int) {
 		unit := strings.TrimSuffix(w.text, "s")
 		hours, ok := timeUnits[unit]
 		prev, before := at(words, i-1), at(words, i-2)
+		if reckoned[prev] && (before == "every" || before == "each" || before == "per" || before == "a" || before == "an") {
+			prev, before = before, at(words, i-3) // "each calendar year", "once a business year"
+		}
 		switch {
 		case !ok:
 			if n, isNumber := number(w.text); isNumber && i+1 < len(words) && timeUnits[strings.TrimSuffix(words[i+1].text, "s")] == 0 {

@@ -21,7 +21,7 @@ var traitRules = map[string]traitRule{
 	"develops_software": {"we develop software, developers, source code, code review, releases",
 		expression.Of(`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`)},
 	"uses_cloud": {"cloud services, hosted in AWS Azure Google Cloud, SaaS",
-		expression.Of(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|google workspace|third.party cloud)\b`)},
+		expression.Of(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|intune|entra id|exchange online|sharepoint online|onedrive|google workspace|third.party cloud)\b`)},
 	"processes_personal_data": {"personal data, personal information, data subjects, privacy, GDPR",
 		expression.Of(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|data protection (?:officer|impact)|records? of processing|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
 	"handles_cards": {"payment card data, cardholder data, PCI DSS",

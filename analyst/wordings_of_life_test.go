@@ -123,7 +123,11 @@ func TestImprintsAndYearlyMonths(t *testing.T) {
 		t.Error(v.Reason)
 	}
 	holds(t, control("Risk assessment", "A risk assessment is carried out at least once a year."), map[string]string{
-		"A risk assessment is carried out every October.": covered,
+		"A risk assessment is carried out every October.":                                   covered,
+		"A risk assessment is carried out each calendar year.":                              covered,
+		"A risk assessment is carried out not less than once in every financial year.":      covered,
+		"A risk assessment is carried out every business year.":                             covered,
+		"A risk assessment is carried out within ten business days after each acquisition.": partial,
 	})
 }
 

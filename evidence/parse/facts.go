@@ -264,10 +264,10 @@ func (f *findings) take(key, value string) {
 		setDate(&f.revised, date, isDate)
 	case factVersion:
 		if v := versionOf(value); v != "" {
-			setText(&f.version, v)
+			setText(&f.version, strings.TrimRight(v, "."))
 		}
 	case factOwner:
-		if !isDate {
+		if value = sentenceEnd.ReplaceAllString(value, "$1"); !isDate {
 			setText(&f.owner, value)
 		}
 	case factApprovedBy:
@@ -317,6 +317,9 @@ func (f *findings) mastheads(blocks []Block) {
 		}
 	}
 }
+
+// sentenceEnd is where a person or role ends and the next sentence begins, but for "Dr. Roe" and "J. Roe".
+var sentenceEnd = expression.Of(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
 
 // duty: "the CIO must approve the plan" names nobody who approved.
 var duty = expression.Of(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
