@@ -24,9 +24,10 @@ type sentence struct {
 	terms    []term // sorted by id, one for each concept
 	held     bits   // their ids
 	roots    roots
-	affirmed roots // without those of clauses that deny
-	lead     int   // the sentence that introduces this item ("the following must be encrypted:"), or -1
-	under    int   // the heading in the same passage that it stands under, or -1
+	affirmed roots     // without those of clauses that deny
+	cells    *sentence // of a row: what its cells say, without the names of their columns
+	lead     int       // the sentence that introduces this item ("the following must be encrypted:"), or -1
+	under    int       // the heading in the same passage that it stands under, or -1
 	times    []quantity
 	years    []int
 	concrete int // how many of who, when, how much, with what it names
@@ -58,16 +59,21 @@ func analyse(text string, year int) *analysis {
 	a.sentences = make([]sentence, 0, len(spans))
 	for _, sp := range spans {
 		raw := text[sp.start:sp.end]
-		words := split(raw)
-		s := sentence{span: sp, stance: read(raw, words, year), lead: -1, under: under}
+		said := filled(raw)
+		words := split(said)
+		s := sentence{span: sp, stance: read(said, words, year), lead: -1, under: under}
+		s.row = s.row || isRow(raw)
 		s.terms, s.roots = termsOf(words, s.stance), rootsOf(words)
 		s.affirmed = s.roots
 		s.held = bitsOf(s.terms)
 		if s.denied != 0 {
 			s.affirmed = rootsOf(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return s.denied&(1<<w.clause) != 0 }))
 		}
-		s.times, s.years = quantities(raw, words)
-		s.concrete = concreteness(raw, words, s)
+		if s.row {
+			s.cells = cellsOf(said, &s)
+		}
+		s.times, s.years = quantities(said, words)
+		s.concrete = concreteness(said, words, s)
 		if s.heading && !s.row && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {
 			s.fragment = true
 			under, s.under = len(a.sentences), -1

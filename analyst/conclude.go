@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/expression"
@@ -134,6 +135,9 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 		switch {
 		case n[conflicting] > 0:
 			j.Reason = fmt.Sprintf("Passages contradict each other on %s; a person has to decide which holds.", count(n[conflicting], len(all)))
+			if allByItself(j.Statements) {
+				j.Reason = fmt.Sprintf("A document contradicts itself on %s; a person has to decide what holds.", count(n[conflicting], len(all)))
+			}
 		case !clean:
 			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
 		case n[missing]+n[template] > int(noneOf*float64(len(all))):
@@ -266,8 +270,15 @@ func (f *found) lacking() string {
 	case missing:
 		return f.demand.text
 	case partial:
-		return ended + " (in part: " + lowerFirst(strings.TrimRight(f.reason, ".")) + ")"
+		why := strings.TrimRight(f.reason, ".")
+		if f.best == nil || !strings.HasPrefix(why, f.best.name()) {
+			why = lowerFirst(why)
+		}
+		return ended + " (in part: " + why + ")"
 	case conflicting:
+		if strings.HasPrefix(f.reason, byItself) {
+			return ended + " (a document contradicts itself)"
+		}
 		return ended + " (passages contradict each other)"
 	case plannedOnly:
 		return ended + " (announced only)"
@@ -277,8 +288,24 @@ func (f *found) lacking() string {
 	return ended + " (only in a template)"
 }
 
+// allByItself: wherever something is contradicted, one document does so by itself.
+func allByItself(statements []api.Statement) bool {
+	n := 0
+	for _, st := range statements {
+		if st.Verdict == conflicting {
+			if n++; !strings.HasPrefix(st.Reason, byItself) {
+				return false
+			}
+		}
+	}
+	return n > 0
+}
+
+// lowerFirst lets a sentence go on after a colon. An acronym and a name with capitals inside ("eIDAS",
+// "NetBox") stay, and so does what begins with a quote or a figure.
 func lowerFirst(s string) string {
-	if s == "" {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || first[0] < 'A' || first[0] > 'Z' || strings.IndexFunc(first[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) >= 0 {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]

@@ -252,6 +252,8 @@ func cause(item api.SoAItem) string {
 		return "A template was taken over, and its blanks were never filled in."
 	case item.ImplementationStatus == api.NotEvidenced:
 		return "Not known. The documents given may not hold it, or it may not be done; the control's owner can tell."
+	case allByItself(item.Statements):
+		return "Not known. Perhaps the document was changed in one place and not in another, or its passages speak of different things; the quotes tell."
 	case n[conflicting] > 0:
 		return "Not known. Perhaps one document was changed and another wasn't, or they speak of different things; the quotes tell."
 	case item.ImplementationStatus == api.Planned:

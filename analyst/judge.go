@@ -168,7 +168,7 @@ func (s *Session) decide(f *found, readings []reading) {
 		yes.strong = true
 		set(partial, yes, fmt.Sprintf("%s says it, and of a part, or of something near, that it is not so: %s", yes.where(), quoteWords(no.quote)))
 	case yes != nil && no != nil:
-		set(conflicting, yes, fmt.Sprintf("Passages disagree: %s says it, %s denies it: %s", yes.where(), no.where(), quoteWords(no.quote)))
+		set(conflicting, yes, disagree(yes, no, "it", "it"))
 	case yes != nil && s.differing(f.demand, readings, yes) != "":
 		set(conflicting, yes, s.differing(f.demand, readings, yes))
 	case yes != nil && odd != nil:
@@ -180,7 +180,7 @@ func (s *Session) decide(f *found, readings []reading) {
 	case no != nil && part != nil && part.cover >= saysIt && f.demand.sideline(no, part):
 		set(partial, part, fmt.Sprintf("%s says a part of it, and of another, or of something near, that it is not so: %s", part.where(), quoteWords(no.quote)))
 	case no != nil && part != nil && part.cover >= saysIt:
-		set(conflicting, part, fmt.Sprintf("Passages disagree: %s says part of it, %s denies it: %s", part.where(), no.where(), quoteWords(no.quote)))
+		set(conflicting, part, disagree(part, no, "part of it", "another"))
 	case no != nil && plan != nil:
 		set(plannedOnly, plan, "It is not done yet, but announced. "+plan.reason)
 	case no != nil:
@@ -197,6 +197,21 @@ func (s *Session) decide(f *found, readings []reading) {
 		return
 	}
 	f.show(readings)
+}
+
+// byItself begins the reason of a statement that one document both says and denies.
+const byItself = "One document contradicts itself: "
+
+// disagree tells where what is said and what denies it stand: in two documents, or in one.
+func disagree(says, no *reading, what, other string) string {
+	quote, at := quoteWords(no.quote), no.where()
+	switch {
+	case says.from.DocumentID != no.from.DocumentID:
+		return fmt.Sprintf("Passages disagree: %s says %s, %s denies it: %s", says.where(), what, at, quote)
+	case says.from.ChunkID == no.from.ChunkID || says.where() == at && at != no.name():
+		return fmt.Sprintf(byItself+"%s says %s and in the same passage denies %s: %s", says.where(), what, other, quote)
+	}
+	return fmt.Sprintf(byItself+"%s says %s and elsewhere%s denies %s: %s", says.where(), what, strings.TrimPrefix(at, no.name()), other, quote)
 }
 
 func (f *found) whyMissing() string {
@@ -295,10 +310,12 @@ func alike(a, b *sentence) float64 {
 	return 0
 }
 
+// name is what the document of a reading is called.
+func (r *reading) name() string { return firstOf(r.from.DocumentTitle, r.from.Filename) }
+
 // where names the place of a reading for a person: title, page or lines, heading.
 func (r *reading) where() string {
-	p := r.from.Passage
-	name := firstOf(p.DocumentTitle, p.Filename)
+	p, name := r.from.Passage, r.name()
 	var at []string
 	switch l := p.Locator; {
 	case l.Page > 0:

@@ -146,7 +146,7 @@ func correctiveAction(c api.Control, f api.Finding, action string) string {
 // withoutNote drops the bracketed note that a missing element ends with.
 func withoutNote(m string) string {
 	if strings.HasSuffix(m, ")") {
-		for _, note := range []string{" (in part: ", " (passages contradict", " (announced only)", " (the evidence says", " (only in a template)"} {
+		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (announced only)", " (the evidence says", " (only in a template)"} {
 			if i := strings.LastIndex(m, note); i > 0 {
 				return m[:i]
 			}

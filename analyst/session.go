@@ -54,6 +54,7 @@ type prepared struct {
 	named    []uint64      // these and those of the sentences
 	above    roots         // of title, file name and headings
 	idle     []bool        // of each sentence, whether it says nothing
+	imprint  []bool        // of each, whether it tells of its document alone
 	windows  [][]*sentence // of each, what is read: the one that leads to it, and itself
 	near     [][]*sentence // of each, those that give it its subject
 	takesUp  []bool        // of each, whether it goes on with the one before
@@ -143,12 +144,14 @@ func (s *Session) analysed(p Passage) *prepared {
 	c.named = c.concepts(c.context, nil)
 	n := len(c.sentences)
 	c.idle, c.windows, c.near, c.takesUp = make([]bool, n), make([][]*sentence, n), make([][]*sentence, n), make([]bool, n)
+	c.imprint = make([]bool, n)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
 		c.takesUp[i] = c.analysis.takesUp(i)
 		if c.idle[i], c.windows[i], c.near[i] = c.saysNothing(i), []*sentence{cur}, c.beside(i); c.leadOf(cur) != cur {
 			c.windows[i] = []*sentence{c.leadOf(cur), cur}
 		}
+		c.imprint[i] = isImprint(c.text[cur.start:cur.end], operates(c.category))
 	}
 	c.above = rootsOf(split(p.DocumentTitle + " . " + fileWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . ")))
 	return c

@@ -84,7 +84,7 @@ func (s *Session) subjectIn(d *demand, p *candidate) (no, plan *reading) {
 			if no == nil || r.cover > no.cover {
 				no = &r
 			}
-		case ahead != "" && !d.strays(window):
+		case ahead != "" && !d.strays(window) && (!cur.row || d.topicBy([]*sentence{cur.body()}, true, false) >= subjectShare):
 			r.verdict, r.named, r.reason = plannedOnly, true, "The control as a whole is announced, not done: "+quoteWords(r.quote)+"."
 			if plan == nil || r.cover > plan.cover {
 				plan = &r

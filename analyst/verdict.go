@@ -63,7 +63,7 @@ func (s *Session) readPassage(d *demand, h hit) []reading {
 	topic, off, lacks := -1.0, false, anchor(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
-		if c.idle[i] {
+		if c.idle[i] || c.imprint[i] && !d.ofDocuments() {
 			continue
 		}
 		window := c.windows[i]
@@ -128,11 +128,8 @@ func (s *Session) readPassage(d *demand, h hit) []reading {
 // inOrder are the verdicts of readings, in the order in which they are kept.
 var inOrder = [...]string{covered, partial, denied, plannedOnly, template}
 
-// ofDocument are lines that tell of the document they stand in, not of what it is about.
-var ofDocument = expression.Guard(`(?i)^\W*(?:document )?(?:status|version):\s*\S+\W*$`)
-
-// saysNothing: a fragment that no list, answer or blank makes a whole, or what a document
-// says of itself.
+// saysNothing: a fragment that no list, answer or blank makes a whole, or a document's status or version
+// by itself.
 func (c *prepared) saysNothing(i int) bool {
 	cur := &c.sentences[i]
 	if cur.end-cur.start < 60 && ofDocument.MatchString(c.text[cur.start:cur.end]) {
@@ -204,6 +201,9 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		return r, false // of what is off, nothing tells that it can't be turned off
 	}
 	plan := firstOf(cur.planOf(c, i), s.ahead(c, cur))
+	if plan != "" && cur.row && !d.inCells(c, i, m) {
+		return r, false // the row announces something else, which its columns' names are not
+	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
 		if plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.plans(&r) {
 			return say(plannedOnly, planReason(plan))
@@ -283,7 +283,7 @@ func (s *Session) worth(m match) float64 {
 // by name; r notes the latter.
 func (d *demand) plans(r *reading) bool {
 	cur := &r.from.sentences[r.at]
-	window := append([]*sentence{cur, r.from.leadOf(cur)}, r.from.near[r.at]...)
+	window := append([]*sentence{cur.body(), r.from.leadOf(cur)}, r.from.near[r.at]...)
 	r.named = max(d.topicIn(window), d.topicBy(window, false, true)) >= planTopic
 	return r.named || r.cover >= saysPlan
 }

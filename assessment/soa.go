@@ -343,6 +343,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		case b.Applicability == nil || b.ImplementationStatus != nil:
 		case !i.Applicability.In():
 			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
+			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, plain(i.Applicability))
 			f.note("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
 			// It applies again, so the next draft judges it again.

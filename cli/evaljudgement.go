@@ -95,7 +95,8 @@ agree with the labels: precision and recall of "evidenced", Cohen's kappa, a
 confusion table, what taking single documents away changes, and how many passages
 that deny, announce or leave blanks are taken for evidence. Without --set it does so
 for the made-up companies that come with the program, without --scf for the
-controls of the starter catalog. Labels of controls that a workbook lacks are left out.
+controls of the starter catalog. Without --today it judges on 2026-11-20, whatever day
+it is: the labels in the program were written for that day, and documents grow old. Labels of controls that a workbook lacks are left out.
 With --set it also lists the controls that are judged otherwise than labelled; -o json
 has them as "different" for the companies in the program, too.
 
@@ -119,7 +120,7 @@ DIR holds labels.csv and a folder evidence, or folders that do:
 	}
 	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labelled documents; default: the made-up companies in the program")
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook to take the controls from; default: the starter catalog")
-	cmd.Flags().StringVar(&today, "today", "", "the day to judge on, as 2026-11-20")
+	cmd.Flags().StringVar(&today, "today", "", "the day to judge on; default 2026-11-20, for which the labels in the program were written")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also take each document away once")
 	return cmd
 }

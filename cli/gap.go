@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,7 +55,30 @@ func (a *app) finding(ctx context.Context, ref string) (*api.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item }, func(f *api.Finding) string { return f.Condition })
+	f, err := one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item }, func(f *api.Finding) string { return f.Condition })
+	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return equalCode(f.ControlCode, ref) }) {
+		if why := a.noGap(ctx, ref); why != nil {
+			return nil, why
+		}
+	}
+	return f, err
+}
+
+// noGap is why a control of the Statement of Applicability has no finding; nil where it isn't one.
+func (a *app) noGap(ctx context.Context, control string) error {
+	i, err := a.soaItem(ctx, control)
+	if err != nil {
+		return nil
+	}
+	explain := a.command("soa explain " + i.ControlCode)
+	switch {
+	case i.ImplementationStatus == api.Implemented:
+		return advise(stopped("%s is in the Statement of Applicability as implemented, and so has no gap", i.ControlCode), "`%s` tells why", explain)
+	case !i.Applicability.In() || i.ImplementationStatus == api.NotAssessed:
+		return advise(stopped("%s is in the Statement of Applicability as %s and %s, and so has no gap", i.ControlCode, plain(i.Applicability), plain(i.ImplementationStatus)), "`%s` tells why", explain)
+	}
+	return advise(stopped("%s is in the Statement of Applicability as %s, and this gap analysis has no finding for it: it was made from an older version", i.ControlCode, plain(i.ImplementationStatus)),
+		"draft it again with `%s`; `%s` tells of the line", a.command("gap regenerate"), explain)
 }
 
 func (a *app) gapShow() *cobra.Command {

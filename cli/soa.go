@@ -269,7 +269,14 @@ the next one; editing one under review voids the approval that was asked for.`,
 			if err != nil {
 				return err
 			}
-			return a.out.Print(out, func(p *print.Page) { soaItemPage(p, out) })
+			return a.out.Print(out, func(p *print.Page) {
+				soaItemPage(p, out)
+				if status == string(api.Implemented) && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
+					p.Blank()
+					p.Text("No evidence that shows it is linked, and no note says where it was seen. To say so:")
+					p.Command(a.command("soa edit " + out.ControlCode + " --note 'Seen in …'"))
+				}
+			})
 		},
 	}
 	f := cmd.Flags()
