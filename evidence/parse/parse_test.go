@@ -319,7 +319,7 @@ func TestFacts(t *testing.T) {
 		"code and date":         {"p.md", "# P\n\nPolicy VH-1, in force since 16 November 2026. Approved by Dr. O. Fenwright on 3 November 2026.\n", facts{date(2026, 11, 16), "", "", "Dr. O. Fenwright"}},
 		"validity":              {"p.txt", "HOUSE RULES\nReference TH-4. Valid from 11 May 2026. Owner: Bram Oyelaran\n\n1. Getting in\nThe gate is shut.", facts{date(2026, 5, 11), "", "Bram Oyelaran", ""}},
 		"draft":                 {"p.md", "# Plan\n\nDRAFT 0.4 – not yet approved – for discussion in the circle\n", facts{nil, "0.4", "", ""}},
-		"owner's sentence":      {"p.md", "# P\n\nVersion 1.3. Owner: Plant Manager. Approved by the works council.\n", facts{nil, "1.3", "Plant Manager", ""}},
+		"owner's sentence":      {"p.md", "# P\n\nVersion 1.3. Owner: Plant Manager. Approved by the works council.\n", facts{nil, "1.3", "Plant Manager", "the works council"}},
 		"owner with a title":    {"p.txt", "Owner: Dr. J. Roe, M. Eng. Klein\n\nText.", facts{nil, "", "Dr. J. Roe, M. Eng. Klein", ""}},
 		"owner in capitals":     {"p.txt", "Owner: CISO. To be reviewed in May\n\nText.", facts{nil, "", "CISO", ""}},
 		"owner and a dot":       {"p.txt", "Owner: Head of IT · Approved: Board\n\nText.", facts{nil, "", "Head of IT", "Board"}},
