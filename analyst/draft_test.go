@@ -193,6 +193,33 @@ func TestMaturity(t *testing.T) {
 	}
 }
 
+// A plan aims at the level that people want, and says its text; what has it already needs none.
+func TestRemediationAims(t *testing.T) {
+	c := weighted(9)
+	c.Maturity = map[string]string{"3": "One way holds everywhere.", "4": "Figures are watched."}
+	f := api.Finding{Status: api.PartiallyImplemented, Severity: api.SeverityHigh}
+	for aim, want := range map[Aim]string{
+		{}: "Level 3 is reached: One way holds everywhere.", {Target: 4, Reached: 2, Rated: true}: "Level 4 is reached: Figures are watched.",
+		{Target: 3, Reached: 3, Rated: true}: "", {Rated: true}: "",
+	} {
+		p := Remediation(c, f, aim, Options{Today: today})
+		if got := strings.Join(p.AcceptanceCriteria, "\n"); want != "" && !strings.Contains(got, want) || want == "" && strings.Contains(got, "Level") {
+			t.Errorf("%+v: %q", aim, got)
+		}
+		if aim.Rated && p.TargetLevel != aim.Target {
+			t.Errorf("%+v: aims at %d", aim, p.TargetLevel)
+		}
+	}
+}
+
+// A control that the catalog lacks is named by its code, once.
+func TestRemediationOfAnotherCode(t *testing.T) {
+	p := Remediation(api.Control{Code: "SITE-1", Title: "SITE-1"}, api.Finding{Status: api.NotImplemented, Condition: "No fence."}, Aim{}, Options{Today: today})
+	if p.Weakness != "SITE-1 is not implemented. No fence." || !strings.Contains(p.CorrectiveAction, "“SITE-1”") || !strings.Contains(p.AcceptanceCriteria[0], "SITE-1") {
+		t.Errorf("%q, %q, %q", p.Weakness, p.CorrectiveAction, p.AcceptanceCriteria)
+	}
+}
+
 func TestRemediation(t *testing.T) {
 	for severity, due := range map[api.Severity]api.Date{
 		api.SeverityCritical: "2026-12-18", // the 20th is a Sunday
@@ -200,7 +227,7 @@ func TestRemediation(t *testing.T) {
 	} {
 		f, _ := Finding(weighted(9), soaItem(api.NotImplemented, 0), nil)
 		f.Severity = severity
-		p := Remediation(weighted(9), f, Options{Today: today})
+		p := Remediation(weighted(9), f, Aim{}, Options{Today: today})
 		if p.DueDate != due || len(p.Milestones) == 0 || p.Milestones[len(p.Milestones)-1].DueDate != due {
 			t.Errorf("%s: due %s, %+v", severity, p.DueDate, p.Milestones)
 		}

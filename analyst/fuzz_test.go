@@ -104,7 +104,7 @@ func BenchmarkJudge(b *testing.B) {
 		for i, c := range controls {
 			item := SoA(c, nil, judgements[i], Inclusion{Applicability: api.Applicable})
 			if f, ok := Finding(c, item, nil); ok {
-				Remediation(c, f, Options{Today: today})
+				Remediation(c, f, Aim{}, Options{Today: today})
 			}
 			Maturity(c, item, 3)
 		}

@@ -3,6 +3,7 @@ package analyst
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +13,12 @@ import (
 // defaultTarget is the level a remediation aims at: one way that holds everywhere.
 const defaultTarget = 3
 
+// Aim is the maturity level that is wanted of a control, and the one it has; Rated is false where nobody said.
+type Aim struct {
+	Target, Reached int
+	Rated           bool
+}
+
 // dueDays is how long a remediation may take, by severity.
 var dueDays = map[api.Severity]int{
 	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
@@ -20,8 +27,11 @@ var dueDays = map[api.Severity]int{
 // Remediation drafts the plan of action for a finding, from Options.Today on; where
 // today is unknown, dates stay empty. Codes and dependencies come with Order, ids
 // are the caller's.
-func Remediation(c api.Control, fnd api.Finding, o Options) api.POAMItem {
+func Remediation(c api.Control, fnd api.Finding, aim Aim, o Options) api.POAMItem {
 	action := actionType(fnd)
+	if !aim.Rated {
+		aim.Target = defaultTarget
+	}
 	item := api.POAMItem{
 		Item:               itemOf(c, fnd.RequirementCodes),
 		FindingID:          fnd.ID,
@@ -34,9 +44,9 @@ func Remediation(c api.Control, fnd api.Finding, o Options) api.POAMItem {
 		OwnerRole:          domainOf(c.Code).role,
 		Milestones:         []api.Milestone{},
 		Dependencies:       []string{},
-		AcceptanceCriteria: acceptance(c, fnd),
+		AcceptanceCriteria: acceptance(c, fnd, aim),
 		ExpectedEvidence:   expectedEvidence(c, fnd, action),
-		TargetLevel:        defaultTarget,
+		TargetLevel:        aim.Target,
 		Status:             "open",
 	}
 	today, err := o.Today.Time()
@@ -117,7 +127,11 @@ func effort(f api.Finding, action string) string {
 }
 
 func weakness(c api.Control, f api.Finding) string {
-	return fmt.Sprintf("%s (%s) is %s. %s", c.Title, c.Code, words(f.Status), shorten(f.Condition, 400))
+	name := c.Title + " (" + c.Code + ")"
+	if c.Title == c.Code { // a control that the catalog lacks
+		name = c.Code
+	}
+	return fmt.Sprintf("%s is %s. %s", name, words(f.Status), shorten(f.Condition, 400))
 }
 
 func correctiveAction(c api.Control, f api.Finding, action string) string {
@@ -155,7 +169,7 @@ func withoutNote(m string) string {
 	return m
 }
 
-func acceptance(c api.Control, f api.Finding) []string {
+func acceptance(c api.Control, f api.Finding, aim Aim) []string {
 	out := []string{}
 	for _, m := range f.MissingElements {
 		out = append(out, "Shown by evidence: "+strings.TrimRight(withoutNote(m), ".")+".")
@@ -163,8 +177,8 @@ func acceptance(c api.Control, f api.Finding) []string {
 	if len(out) == 0 {
 		out = append(out, "Shown by evidence: "+strings.TrimRight(c.Title, ".")+".")
 	}
-	if text := c.Maturity["3"]; f.Status != api.NotEvidenced && text != "" && len(text) <= 300 && !noCriteria.MatchString(text) {
-		out = append(out, "Level 3 is reached: "+strings.TrimRight(fold(text), ".")+".")
+	if text := c.Maturity[strconv.Itoa(aim.Target)]; aim.Target > aim.Reached && f.Status != api.NotEvidenced && text != "" && len(text) <= 300 && !noCriteria.MatchString(text) {
+		out = append(out, fmt.Sprintf("Level %d is reached: ", aim.Target)+strings.TrimRight(fold(text), ".")+".")
 	}
 	return append(out, "A person other than the owner has checked it.")
 }

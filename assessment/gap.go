@@ -437,7 +437,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 			out.Findings++
 			out.ByResult[f.Result]++
 			out.BySeverity[f.Severity]++
-			out.ByDomain[f.DomainCode]++
+			out.ByDomain[cmp.Or(f.DomainCode, "other")]++
 			out.ByType[f.GapType]++
 		}
 		if err := gapChanges(tx, by.OrganizationID, &v, found, out); err != nil {

@@ -48,6 +48,10 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 	}
 	slices.SortFunc(worst, WorstFirst)
 	d = draft[api.POAMItem]{method: analyst.Rules, inputs: fromGap(v)}
+	aims, err := s.aims(ctx, a)
+	if err != nil {
+		return d, err
+	}
 	today := s.today()
 	d.items, err = ofEach(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
 		f := *at
@@ -56,9 +60,9 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		}
 		c, err := snap.Control(f.ControlCode)
 		if err != nil {
-			c = api.Control{Code: f.ControlCode, Title: f.ControlTitle, Description: f.Condition}
+			c = api.Control{Code: f.ControlCode, Title: cmp.Or(f.ControlTitle, f.ControlCode), Description: f.Condition}
 		}
-		item = analyst.Remediation(c, *f, analyst.Options{Today: today})
+		item = analyst.Remediation(c, *f, aims[f.ControlCode], analyst.Options{Today: today})
 		item.Item, item.FindingID, item.FindingOrigin = sameControl(f.Item), f.ID, f.Origin()
 		return item, true, nil
 	})
@@ -82,6 +86,23 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		keepCodes(d.items, was, old)
 	}
 	return d, err
+}
+
+// aims are the targets of the maturity assessment, by control; none where there is no assessment yet.
+func (s *Service) aims(ctx context.Context, a *api.Assessment) (map[string]analyst.Aim, error) {
+	var scores []api.MaturityScore
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		v, ok, err := maturity.basis(tx, a)
+		if err == nil && ok {
+			scores, err = maturity.recall(tx, s, a, v.ID)
+		}
+		return err
+	})
+	out := make(map[string]analyst.Aim, len(scores))
+	for _, m := range scores {
+		out[m.ControlCode] = analyst.Aim{Target: m.TargetLevel, Reached: m.Level, Rated: true}
+	}
+	return out, err
 }
 
 // keepCodes gives items the codes that they had as was, by which people and comments name them; new ones go on
