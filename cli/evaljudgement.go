@@ -120,7 +120,7 @@ DIR holds labels.csv and a folder evidence, or folders that do:
 	}
 	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labelled documents; default: the made-up companies in the program")
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook to take the controls from; default: the starter catalog")
-	cmd.Flags().StringVar(&today, "today", "", "the day to judge on; default 2026-11-20, for which the labels in the program were written")
+	cmd.Flags().StringVar(&today, "today", "", "the day to judge on; default: that of the labels, 2026-11-20")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also take each document away once")
 	return cmd
 }
