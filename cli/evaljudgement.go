@@ -96,7 +96,8 @@ confusion table, what taking single documents away changes, and how many passage
 that deny, announce or leave blanks are taken for evidence. Without --set it does so
 for the made-up companies that come with the program, without --scf for the
 controls of the starter catalog. Without --today it judges on 2026-11-20, whatever day
-it is: the labels in the program were written for that day, and documents grow old. Labels of controls that a workbook lacks are left out.
+it is: the labels in the program were written for that day, and documents grow old.
+Labels of controls that a workbook lacks are left out.
 With --set it also lists the controls that are judged otherwise than labelled; -o json
 has them as "different" for the companies in the program, too.
 
