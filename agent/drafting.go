@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/scf-service/service/engine/api"
 )
@@ -27,7 +28,7 @@ func (d drafter[V]) run(ctx context.Context, j *job) (*api.DeliverableVersion, e
 		return map[string]any{"version_id": x.ID, "version_number": x.VersionNumber, "status": x.Status, "items": x.ItemCount, "content_sha256": x.ContentSHA256, "kept": x.Kept}
 	}
 	var v *V
-	if len(vs.Data) > 0 && d.version(&vs.Data[0]).Status == api.VersionDraft && d.regenerate != nil {
+	if len(vs.Data) > 0 && d.regenerate != nil {
 		id := d.version(&vs.Data[0]).ID
 		v, err = use(ctx, j, d.again, map[string]any{"version_id": id}, func() (*V, error) { return d.regenerate(ctx, j.by, id) }, tells)
 	} else {
@@ -37,11 +38,23 @@ func (d drafter[V]) run(ctx context.Context, j *job) (*api.DeliverableVersion, e
 		return nil, err
 	}
 	x := d.version(v)
+	if x.Status != api.VersionDraft {
+		j.limit("Version %d, %s, stands: it says what a draft by %s would say.", x.VersionNumber, strings.ReplaceAll(string(x.Status), "_", " "), x.Method)
+		return x, nil
+	}
 	j.limit("It is a draft, made by %s. Nothing is final before a person submits and approves it.", x.Method)
 	if len(x.Kept) > 0 {
 		j.assume("%d lines that people edited were kept as they are.", len(x.Kept))
 	}
 	return x, nil
+}
+
+// made says what a run did to reach a version.
+func made(v *api.DeliverableVersion) string {
+	if v.Status == api.VersionDraft {
+		return "Drafted"
+	}
+	return "Kept"
 }
 
 func architectSoA(ctx context.Context, j *job) error {
@@ -83,7 +96,7 @@ func architectSoA(ctx context.Context, j *job) error {
 			j.cite(i.Evidence)
 		}
 	}
-	j.sum("Drafted version %d of the Statement of Applicability: %d controls, %d applicable.", v.VersionNumber, len(items), in)
+	j.sum("%s version %d of the Statement of Applicability: %d controls, %d applicable.", made(v), v.VersionNumber, len(items), in)
 	return nil
 }
 
@@ -110,7 +123,7 @@ func analyseGaps(ctx context.Context, j *job) error {
 		j.propose(map[string]any{"kind": "finding", "finding_id": f.ID, "control_code": f.ControlCode, "severity": f.Severity, "result": f.Result, "condition": f.Condition, "recommendation": f.Recommendation})
 		j.cite(f.Evidence)
 	}
-	j.sum("Drafted version %d of the gap analysis: %d findings, %d critical and %d high.", v.VersionNumber, len(found), by[api.SeverityCritical], by[api.SeverityHigh])
+	j.sum("%s version %d of the gap analysis: %d findings, %d critical and %d high.", made(v), v.VersionNumber, len(found), by[api.SeverityCritical], by[api.SeverityHigh])
 	return nil
 }
 
@@ -141,7 +154,7 @@ func assessMaturity(ctx context.Context, j *job) error {
 		j.propose(map[string]any{"kind": "maturity", "maturity_score_id": s.ID, "control_code": s.ControlCode, "level": s.Level, "target_level": s.TargetLevel, "rationale": s.Rationale})
 		j.cite(s.Evidence)
 	}
-	j.sum("Drafted version %d of the maturity assessment: %d of %d controls could be rated%s.", v.VersionNumber, rated, len(scores), average(total, rated))
+	j.sum("%s version %d of the maturity assessment: %d of %d controls could be rated%s.", made(v), v.VersionNumber, rated, len(scores), average(total, rated))
 	return nil
 }
 
@@ -170,7 +183,7 @@ func planPOAM(ctx context.Context, j *job) error {
 	for _, i := range items {
 		j.propose(map[string]any{"kind": "poam_item", "poam_item_id": i.ID, "poam_code": i.POAMCode, "control_code": i.ControlCode, "priority": i.Priority, "severity": i.Severity, "effort": i.Effort, "due_date": i.DueDate, "corrective_action": i.CorrectiveAction})
 	}
-	j.sum("Drafted version %d of the POA&M: %d items in order of priority.", v.VersionNumber, len(items))
+	j.sum("%s version %d of the POA&M: %d items in order of priority.", made(v), v.VersionNumber, len(items))
 	j.assume("Dates follow from the severity of each finding; people know their calendars better.")
 	return nil
 }

@@ -62,8 +62,12 @@ func (s *Service) start(ctx context.Context, by api.Caller, b api.StartRunBody) 
 	var run api.AgentRun
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		if b.AssessmentID != "" {
-			if _, err := store.Assessments.Get(tx, by.OrganizationID, b.AssessmentID); err != nil {
+			on, err := store.Assessments.Get(tx, by.OrganizationID, b.AssessmentID)
+			if err != nil {
 				return store.Missing(err, "assessment", b.AssessmentID)
+			}
+			if on.State == api.StateClosed && len(a.NeedsApprovalFor) > 0 {
+				return api.Conflict("the assessment is closed and does not change, and %s would draft anew", a.ID)
 			}
 		}
 		waiting, seen := 0, 0

@@ -1,6 +1,7 @@
 package assessment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +117,8 @@ func voidApprovals(tx *store.Tx, by api.Caller, target, why string) error {
 		if p.Status != api.ApprovalPending {
 			continue
 		}
-		p.Status, p.Reason, p.UpdatedAt = api.ApprovalVoid, &why, tx.Now()
+		now := tx.Now()
+		p.Status, p.Void, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = api.ApprovalRejected, true, &by.Actor, &now, &why, now
 		if err := errors.Join(store.Approvals.Put(tx, by.OrganizationID, &p),
 			audit.Tell(tx, by, audit.Event{Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the pending approval of the " + p.Gate.Title() + " is void: " + why,
 				ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": why}})); err != nil {
@@ -201,7 +203,25 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	if err != nil {
 		return nil, err
 	}
-	return l, s.db.View(ctx, func(tx *store.Tx) error { return withDelegates(tx, by.OrganizationID, l.Data) })
+	return l, s.db.View(ctx, func(tx *store.Tx) error { return forDecider(tx, by.OrganizationID, l.Data) })
+}
+
+// forDecider adds to pending approvals who may decide, and what they should know.
+func forDecider(tx *store.Tx, org string, all []api.Approval) error {
+	for n := range all {
+		p := &all[n]
+		if p.Status != api.ApprovalPending {
+			continue
+		}
+		a, err := store.Assessments.Get(tx, org, p.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if p.Warnings, err = doubts(tx, &a, p.Gate); err != nil {
+			return err
+		}
+	}
+	return withDelegates(tx, org, all)
 }
 
 func approval(tx *store.Tx, by api.Caller, id string) (api.Approval, error) {
@@ -217,7 +237,7 @@ func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.Approv
 			return err
 		}
 		one := []api.Approval{p}
-		err = withDelegates(tx, by.OrganizationID, one)
+		err = forDecider(tx, by.OrganizationID, one)
 		p = one[0]
 		return err
 	})
@@ -250,10 +270,14 @@ func sameSeen(p *api.Approval, seen string) error {
 }
 
 func comment(d *api.VersionDecision) *string {
-	if d == nil || d.Comment == "" {
+	if d == nil {
 		return nil
 	}
-	return &d.Comment
+	said := cmp.Or(d.Comment, d.Reason)
+	if said == "" {
+		return nil
+	}
+	return &said
 }
 
 func (s *Service) decide(ctx context.Context, by api.Caller, id string, verdict api.ApprovalStatus, reason *string, seen string) (*api.Approval, error) {
@@ -306,6 +330,9 @@ func decide(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalSt
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = verdict, &by.Actor, &now, reason, now
 	a, err := get(tx, by, p.AssessmentID)
 	if err != nil {
+		return err
+	}
+	if p.Warnings, err = doubts(tx, &a, p.Gate); err != nil {
 		return err
 	}
 	switch p.Gate {

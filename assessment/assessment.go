@@ -309,7 +309,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		a.Revision++
 		a.UpdatedAt = tx.Now()
 		return errors.Join(store.Assessments.Put(tx, by.OrganizationID, &a),
-			audit.Append(tx, by, audit.Entry{Action: "assessment.updated", ResourceType: "assessment", ResourceID: a.ID}),
+			audit.Note(tx, by, audit.Event{Type: "assessment.updated", AssessmentID: a.ID, Summary: "changed the assessment's own fields", ResourceType: "assessment", ResourceID: a.ID}),
 			fillCounts(tx, &a))
 	})
 	return &a, err

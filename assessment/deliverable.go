@@ -380,10 +380,24 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 		k.version(&v).UpdatedAt = tx.Now()
 		out = item
 		return errors.Join(k.versions.Put(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *k.version(&v)),
-			audit.Append(tx, by, audit.Entry{Action: string(k.gate) + ".item_changed", ResourceType: string(k.gate) + "_item",
-				ResourceID: k.item(&item).ID, Changes: map[string]any{"control_code": k.item(&item).ControlCode, "fields": fields}}))
+			k.noteChange(tx, by, k.item(&item), fields, false))
 	})
 	return &out, err
+}
+
+// noteChange tells that a person changed fields of an item.
+func (k kind[V, I]) noteChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, offline bool) error {
+	var named []string
+	for _, f := range fields {
+		named = append(named, strings.ReplaceAll(strings.TrimPrefix(f, handedBack), "_", " "))
+	}
+	data := map[string]any{"control_code": it.ControlCode, "fields": fields}
+	if offline {
+		data["offline"] = true
+	}
+	return audit.Note(tx, by, audit.Event{Type: string(k.gate) + ".item_changed", AssessmentID: it.AssessmentID,
+		Summary:      fmt.Sprintf("changed %s in the %s: %s", it.ControlCode, k.gate.Title(), strings.Join(named, ", ")),
+		ResourceType: string(k.gate) + "_item", ResourceID: it.ID, Data: data})
 }
 
 // author notes who has written lines of a version by hand.
@@ -464,6 +478,16 @@ func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k kind
 	var v V
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) { v, err = k.get(tx, by.OrganizationID, id); return err })
 	return &v, err
+}
+
+// getItem is one item, what it is called being noun.
+func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I], noun, id string) (*I, error) {
+	var i I
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		i, err = k.items.Get(tx, by.OrganizationID, id)
+		return store.Missing(err, noun, id)
+	})
+	return &i, err
 }
 
 // listItems is a page of a version's items. asked is all that keep goes by: the page is

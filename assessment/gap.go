@@ -212,11 +212,19 @@ func WorstFirst(a, b *api.Finding) int {
 	return cmp.Or(a.Worse(b), catalog.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
+// GetFinding is one finding.
+func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.FindingInput) (*api.Finding, error) {
+	return getItem(ctx, s, by, gap, "finding", in.FindingID)
+}
+
 // UpdateFinding changes a finding by a person's hand.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
 	if err := firstError(owner(b.Owner.Value), s.checkAhead("due_date", b.DueDate.Value)); err != nil {
 		return nil, err
+	}
+	if b.Status != nil && *b.Status == api.NotAssessed {
+		return nil, notAssessed()
 	}
 	var line *api.SoAItem // for a status
 	if b.Status != nil {
@@ -249,6 +257,10 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 		f.note("due_date", b.DueDate.Apply(&i.DueDate))
 		return f, f.handBack(&i.Item, b.Reset)
 	})
+}
+
+func notAssessed() error {
+	return api.Invalid("status", "what nobody judged is no gap; where too little was found to tell, it is not_evidenced")
 }
 
 // lineOf is the line of the SoA that a finding was made from; nil where a person added the finding.
@@ -302,7 +314,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		return nil, err
 	}
 	if b.Status == api.NotAssessed {
-		return nil, api.Invalid("status", "what nobody judged is no gap; where too little was found to tell, it is not_evidenced")
+		return nil, notAssessed()
 	}
 	if b.Status == api.Implemented {
 		return nil, api.Invalid("status", "what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced")

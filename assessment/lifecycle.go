@@ -92,9 +92,18 @@ const (
 	eventReopened   = "reopened"  // a change of what was under review
 )
 
-// move writes a change of state with its event.
+// move writes a change of state with its event, which also tells what is outdated of what is decided.
 func move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string, warnings []string) error {
 	from := a.State
+	step, _ := from.Next()
+	after, _ := to.Next()
+	if gates := slices.Concat(gatesOf(step), gatesOf(after)); len(gates) > 0 && to == step.To {
+		more, err := doubts(tx, a, gates...)
+		if err != nil {
+			return err
+		}
+		warnings = slices.Concat(more, warnings)
+	}
 	a.State, a.UpdatedAt = to, tx.Now()
 	a.Revision++
 	if to == api.StateClosed {
@@ -145,14 +154,14 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 			return err
 		}
 		out.State, out.Progress = a.State, a.State.Progress()
+		if out.Outdated, err = outdated(tx, &a); err != nil {
+			return err
+		}
 		step, ok := a.State.Next()
 		if !ok {
 			return nil
 		}
 		out.NextStates = []api.State{step.To}
-		if out.Outdated, err = outdated(tx, &a); err != nil {
-			return err
-		}
 		return blockers(tx, by, &a, step, out)
 	})
 	return out, err

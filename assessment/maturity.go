@@ -48,17 +48,28 @@ func (s *Service) maturityFrom(ctx context.Context, a *api.Assessment, v *api.So
 	return d, err
 }
 
-// overScores tells each control's assessed level before, and carries what people set.
+// overScores carries what people set, and tells each control's assessed level before: in the version
+// before, or, where that has the same levels, what it told itself.
 func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], snap *catalog.Snapshot) {
-	previous := map[string]*int{}
-	for n := range old.items {
-		if sc := &old.items[n]; sc.Assessed {
-			previous[sc.ControlCode] = &sc.Level
+	carryScores(d, old, snap)
+	was := maturity.pair(d.items, old.items)
+	moved := len(d.items) != len(old.items)
+	for n, from := range was {
+		moved = moved || from == nil || from.Assessed != d.items[n].Assessed || from.Level != d.items[n].Level
+	}
+	for n, from := range was {
+		i := &d.items[n]
+		switch {
+		case from == nil:
+		case !moved:
+			i.PreviousLevel = from.PreviousLevel
+		case from.Assessed:
+			i.PreviousLevel = &from.Level
 		}
 	}
-	for n := range d.items {
-		d.items[n].PreviousLevel = previous[d.items[n].ControlCode]
-	}
+}
+
+func carryScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], snap *catalog.Snapshot) {
 	carry(maturity, d, old.items, func(to, from *api.MaturityScore, field string) {
 		copyScore(to, from, field)
 		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
@@ -92,7 +103,8 @@ func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api
 	if err != nil {
 		return nil, err
 	}
-	return s.DraftMaturity(ctx, by, &api.AssessmentInput{AssessmentID: v.AssessmentID})
+	defer s.moving.lock(v.AssessmentID)()
+	return writeDraft(ctx, s, by, v.AssessmentID, maturity, again(s.draftMaturity), nil)
 }
 
 // ListMaturity lists versions, newest first.
@@ -121,12 +133,7 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 
 // GetScore is one score.
 func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityScoreInput) (*api.MaturityScore, error) {
-	var sc api.MaturityScore
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		sc, err = maturity.items.Get(tx, by.OrganizationID, in.MaturityScoreID)
-		return store.Missing(err, "maturity score", in.MaturityScoreID)
-	})
-	return &sc, err
+	return getItem(ctx, s, by, maturity, "maturity score", in.MaturityScoreID)
 }
 
 // UpdateScore changes a score by a person's hand.

@@ -165,23 +165,26 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 		}
 		from = fromSoA(&v)
 	}
-	var fromFindings map[string]string
+	var found api.GapVersion
 	if d.gap != nil {
 		d.gap.inputs = from
-		v, err := addMigrated(tx, by, m, gap, *d.gap)
-		if err != nil {
+		if found, err = addMigrated(tx, by, m, gap, *d.gap); err != nil {
 			return err
 		}
-		fromFindings = fromGap(&v)
 	}
+	var levels api.MaturityVersion
 	if d.maturity != nil {
 		d.maturity.inputs = from
-		if _, err := addMigrated(tx, by, m, maturity, *d.maturity); err != nil {
+		if levels, err = addMigrated(tx, by, m, maturity, *d.maturity); err != nil {
 			return err
 		}
 	}
 	if d.poam != nil {
-		if err := addPOAM(tx, by, m, d, fromFindings); err != nil {
+		var inputs map[string]string
+		if found.ID != "" {
+			inputs = planFrom(&found, &levels)
+		}
+		if err := addPOAM(tx, by, m, d, inputs); err != nil {
 			return err
 		}
 	}

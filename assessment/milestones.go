@@ -1,6 +1,7 @@
 package assessment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -65,7 +66,10 @@ func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.P
 			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
 		}
 		s.signDone(by, was, m)
-		m.Changes = slices.Clone(m.Changes)
+		m.Status = cmp.Or(m.Status, "open")
+		if m.Changes = slices.Clone(m.Changes); len(m.Changes) == 0 {
+			m.Changes = nil // as where none were ever given
+		}
 		for j := range m.Changes {
 			if err := s.sign(by, was, &m.Changes[j]); err != nil {
 				return nil, err
@@ -80,13 +84,13 @@ func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.P
 
 // signDone writes when and by whom a milestone was completed: as it is known, else now.
 func (s *Service) signDone(by api.Caller, was []api.Milestone, m *api.Milestone) {
-	m.CompletedAt, m.CompletedBy, m.CompletedWithItem = nil, "", false
+	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = nil, "", false, ""
 	if m.Status != "completed" {
 		return
 	}
 	for _, w := range was {
 		if sameMilestone(w, *m) && w.Status == m.Status {
-			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = w.CompletedAt, w.CompletedBy, w.CompletedWithItem
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = w.CompletedAt, w.CompletedBy, w.CompletedWithItem, w.WasBefore
 			return
 		}
 	}
@@ -95,15 +99,17 @@ func (s *Service) signDone(by api.Caller, was []api.Milestone, m *api.Milestone)
 }
 
 // settleMilestones keeps an item's milestones in step with its status: completing the item
-// completes those that are open, today and by whom; those are open again when the item is.
+// completes those that are open, today and by whom; those are what they were before when the item is open again.
 func settleMilestones(i *api.POAMItem, today api.Date, who string) (changed bool) {
 	out := slices.Clone(i.Milestones)
 	for n := range out {
 		switch m := &out[n]; {
 		case i.Status == "completed" && unfinished(*m):
-			m.Status, m.CompletedAt, m.CompletedBy, m.CompletedWithItem = "completed", &today, who, true
+			m.WasBefore, m.Status = m.Status, "completed"
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = &today, who, true
 		case i.Status != "completed" && m.CompletedWithItem:
-			m.Status, m.CompletedAt, m.CompletedBy, m.CompletedWithItem = "open", nil, "", false
+			m.Status, m.WasBefore = cmp.Or(m.WasBefore, "open"), ""
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = nil, "", false
 		default:
 			continue
 		}

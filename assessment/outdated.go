@@ -16,15 +16,94 @@ func outdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	if err != nil {
 		return nil, err
 	}
-	ofGap, err1 := outdatedBasis(tx, a, gap, soa, "soa")
-	ofMaturity, err2 := outdatedBasis(tx, a, maturity, soa, "soa")
-	ofPlan, err3 := outdatedBasis(tx, a, poam, gap, "gap")
-	for _, o := range []*api.Outdated{ofGap, ofMaturity, ofPlan} {
+	ofSoA, err1 := undecided(tx, a, soa)
+	ofGap, err2 := outdatedBasis(tx, a, gap, soa, "soa")
+	ofGapToo, err3 := undecided(tx, a, gap)
+	ofMaturity, err4 := outdatedBasis(tx, a, maturity, soa, "soa")
+	ofMaturityToo, err5 := undecided(tx, a, maturity)
+	ofPlan, err6 := outdatedBasis(tx, a, poam, gap, "gap")
+	ofAims, err7 := outdatedBasis(tx, a, poam, maturity, "maturity")
+	ofPlanToo, err8 := undecided(tx, a, poam)
+	for _, o := range []*api.Outdated{ofSoA, ofGap, ofGapToo, ofMaturity, ofMaturityToo, ofPlan, ofAims, ofPlanToo} {
 		if o != nil {
 			out = append(out, *o)
 		}
 	}
-	return out, firstError(err1, err2, err3)
+	return out, firstError(err1, err2, err3, err4, err5, err6, err7, err8)
+}
+
+// doubts are the messages of what is outdated of a gate's deliverable and of those it rests on.
+func doubts(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out []string, err error) {
+	all, err := outdated(tx, a)
+	for _, o := range all {
+		if slices.ContainsFunc(gates, func(g api.Gate) bool { return g == o.Gate || slices.Contains(restsOn[g], o.Gate) }) {
+			out = append(out, o.Message)
+		}
+	}
+	return out, err
+}
+
+// restsOn names what the deliverable of each gate is made from, also by way of others.
+var restsOn = map[api.Gate][]api.Gate{
+	api.GateGapAnalysis: {api.GateSoA},
+	api.GateMaturity:    {api.GateSoA},
+	api.GatePOAM:        {api.GateSoA, api.GateGapAnalysis, api.GateMaturity},
+}
+
+// undecided tells of a newest version that waits for its approval where the assessment has gone on
+// with an older one, or where a person was asked to decide on what is made from it.
+func undecided[V, I any](tx *store.Tx, a *api.Assessment, k kind[V, I]) (*api.Outdated, error) {
+	v, ok, err := k.newest(tx, a.OrganizationID, a.ID)
+	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
+		return nil, err
+	}
+	head := k.version(&v)
+	text := fmt.Sprintf("Version %d of the %s is %s", head.VersionNumber, k.gate.Title(), standingAs(head.Status))
+	was, ok, err := k.approved(tx, a)
+	switch {
+	case err != nil:
+		return nil, err
+	case ok && a.State.Reached(k.decided()):
+		text += fmt.Sprintf(" beside version %d, which is approved and on which the rest builds.", k.version(&was).VersionNumber)
+	default:
+		on, err := decidedOn(tx, a, k.gate, head.ID)
+		if on == "" || err != nil {
+			return nil, err
+		}
+		text += ", and " + on + "."
+	}
+	return &api.Outdated{Gate: k.gate, VersionNumber: head.VersionNumber, Reason: "undecided", Message: text}, nil
+}
+
+func standingAs(s api.VersionStatus) string {
+	if s == api.VersionDraft {
+		return "a draft"
+	}
+	return inWords(s)
+}
+
+// decided is the state that its approval opens.
+func (k kind[V, I]) decided() api.State {
+	at := slices.IndexFunc(api.Moves, func(m api.Move) bool { return m.Gate == k.gate })
+	return api.Moves[at].To
+}
+
+// decidedOn names the first deliverable made from a version that is under review or approved already.
+func decidedOn(tx *store.Tx, a *api.Assessment, basis api.Gate, id string) (string, error) {
+	key := map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}[basis] + "_version_id"
+	for _, gate := range api.Gates {
+		if !slices.Contains(restsOn[gate], basis) {
+			continue
+		}
+		head, err := newestHead(tx, a, gate)
+		if err != nil {
+			return "", err
+		}
+		if head != nil && head.Inputs[key] == id && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
+			return fmt.Sprintf("version %d of the %s, made from it, is %s", head.VersionNumber, gate.Title(), inWords(head.Status)), nil
+		}
+	}
+	return "", nil
 }
 
 // ahead tells that a version was drafted before its time; the move there drafts it again.

@@ -14,17 +14,27 @@ import (
 )
 
 // afterGap names what the POA&M would be drafted from now.
-func (s *Service) afterGap(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
-	var v api.GapVersion
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = gap.needed(tx, a)
+func (s *Service) afterGap(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		v, err := gap.needed(tx, a)
+		if err != nil {
+			return err
+		}
+		levels, _, err := maturity.basis(tx, a)
+		in = planFrom(&v, &levels)
 		return err
 	})
-	return fromGap(&v), err
+	return in, err
 }
 
-func fromGap(v *api.GapVersion) map[string]string {
-	return map[string]string{"gap_version_id": v.ID, "gap_sha256": v.ContentSHA256, "gap_status": string(v.Status)}
+// planFrom names a plan's inputs: the findings it closes, and the levels it aims at; no levels where
+// none are rated.
+func planFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
+	in := map[string]string{"gap_version_id": v.ID, "gap_sha256": v.ContentSHA256, "gap_status": string(v.Status)}
+	if levels.ID != "" {
+		in["maturity_version_id"], in["maturity_sha256"], in["maturity_status"] = levels.ID, levels.ContentSHA256, string(levels.Status)
+	}
+	return in
 }
 
 // draftPOAM plans a remediation for every finding that is more than informational.
@@ -47,11 +57,11 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		worst[n] = &found[n]
 	}
 	slices.SortFunc(worst, WorstFirst)
-	d = draft[api.POAMItem]{method: analyst.Rules, inputs: fromGap(v)}
-	aims, err := s.aims(ctx, a)
+	aims, levels, err := s.aims(ctx, a)
 	if err != nil {
 		return d, err
 	}
+	d = draft[api.POAMItem]{method: analyst.Rules, inputs: planFrom(v, levels)}
 	today := s.today()
 	d.items, err = ofEach(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
 		f := *at
@@ -88,11 +98,15 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 	return d, err
 }
 
-// aims are the targets of the maturity assessment, by control; none where there is no assessment yet.
-func (s *Service) aims(ctx context.Context, a *api.Assessment) (map[string]analyst.Aim, error) {
+// aims are the targets of the maturity assessment, by control, with its version; none where there is
+// no assessment yet.
+func (s *Service) aims(ctx context.Context, a *api.Assessment) (map[string]analyst.Aim, *api.MaturityVersion, error) {
 	var scores []api.MaturityScore
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := maturity.basis(tx, a)
+	var v api.MaturityVersion
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		scores = nil
+		var ok bool
+		v, ok, err = maturity.basis(tx, a)
 		if err == nil && ok {
 			scores, err = maturity.recall(tx, s, a, v.ID)
 		}
@@ -102,7 +116,7 @@ func (s *Service) aims(ctx context.Context, a *api.Assessment) (map[string]analy
 	for _, m := range scores {
 		out[m.ControlCode] = analyst.Aim{Target: m.TargetLevel, Reached: m.Level, Rated: true}
 	}
-	return out, err
+	return out, &v, err
 }
 
 // keepCodes gives items the codes that they had as was, by which people and comments name them; new ones go on
@@ -186,7 +200,11 @@ func copyRemediation(to, from *api.POAMItem, field string) {
 // DraftPOAM drafts the next version, keeping what people edited.
 func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.POAMVersion, error) {
 	defer s.moving.lock(in.AssessmentID)()
-	return writeDraft(ctx, s, by, in.AssessmentID, poam, s.draftPOAM, nil)
+	make := maker[api.POAMItem](s.draftPOAM)
+	if by.AgentRunID != "" {
+		make = again(make) // what people decided on falls by an agent's draft only where that differs
+	}
+	return writeDraft(ctx, s, by, in.AssessmentID, poam, make, nil)
 }
 
 // ListPOAM lists versions, newest first.
@@ -211,6 +229,11 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 			(in.Priority == 0 || i.Priority == in.Priority) && (in.Overdue == "" || fmt.Sprint(overdue(i, today)) == in.Overdue) &&
 			owned(in.Owner, i.Owner) && mentions(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
 	})
+}
+
+// GetPOAMItem is one item.
+func (s *Service) GetPOAMItem(ctx context.Context, by api.Caller, in *api.POAMItemInput) (*api.POAMItem, error) {
+	return getItem(ctx, s, by, poam, "POA&M item", in.POAMItemID)
 }
 
 // UpdatePOAMItem changes an item by a person's hand.

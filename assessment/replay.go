@@ -168,9 +168,10 @@ func ReplayMove(tx *store.Tx, by api.Caller, assessment string, to api.State, re
 
 // VoidElsewhere keeps an approval that was asked for elsewhere and does not hold here, with the reason.
 func VoidElsewhere(tx *store.Tx, by api.Caller, p *api.Approval, why string) error {
-	p.OrganizationID, p.Status, p.Reason, p.UpdatedAt = by.OrganizationID, api.ApprovalVoid, &why, tx.Now()
+	now := tx.Now()
+	p.OrganizationID, p.Status, p.Void, p.Reason, p.UpdatedAt = by.OrganizationID, api.ApprovalRejected, true, &why, now
 	p.RequestedBy, p.RequestedByUserID = by.Actor, by.UserID
-	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates = nil, nil, nil, nil
+	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates = &by.Actor, &now, nil, nil
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
 		audit.Tell(tx, by, audit.Event{Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the approval of the " + p.Gate.Title() + " that was made offline is void: " + why,
 			ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": why}}))
@@ -263,8 +264,7 @@ func (r replayed[V, I]) item(tx *store.Tx, by api.Caller, assessment, id string,
 	r.version(&v).UpdatedAt = tx.Now()
 	return conflicts, errors.Join(r.items.Put(tx, org, &tried), r.kind.seal(tx, org, &v), r.versions.Put(tx, org, &v),
 		recordArtifact(tx, by, a.ID, string(r.gate), r.gate.Title(), *r.version(&v)),
-		audit.Append(tx, by, audit.Entry{Action: string(r.gate) + ".item_changed", ResourceType: string(r.gate) + "_item", ResourceID: it.ID,
-			Changes: map[string]any{"control_code": it.ControlCode, "fields": merged, "offline": true}}))
+		r.noteChange(tx, by, it, merged, true))
 }
 
 func (r replayed[V, I]) addItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error {

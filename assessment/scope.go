@@ -36,9 +36,6 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 		return err
 	}
 	_, err = s.changeScope(ctx, by, a.ID, "", api.Match{}, func(sc *api.Scope) error {
-		if sc.Title == "" {
-			sc.Title = a.Name
-		}
 		if sc.Description == "" {
 			what := "the whole SCF catalog"
 			if len(a.Frameworks) > 0 {
@@ -198,11 +195,11 @@ func byHand(b api.ScopeBody) func(*api.Scope) error {
 			if !slices.Contains(api.TraitNames, name) {
 				return api.Invalid("traits."+name, "there is no trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
 			}
-			t := api.Trait{Value: "unknown", Source: "person", Reason: "set by a person"}
-			if v != nil {
-				t.Value = fmt.Sprint(*v)
-			}
+			t := api.Trait{Value: v.Word(), Source: "person", Reason: "set by a person"}
 			was := sc.Traits[name]
+			if v.Source != "" && v.Source == was.Source && t.Value == was.Value {
+				continue // sent back as it was read
+			}
 			t.Evidence = was.Evidence
 			if said := saidByDocuments(was); said != "" && said != t.Value {
 				t.Reason += againstDocuments + said
@@ -280,7 +277,7 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 			return err
 		}
 		if sc.ID == "" {
-			sc = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
+			sc = api.Scope{Title: a.Name, TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
 		} else {
 			sc.MarkExisted()
 			if err := match(m, sc.Revision); err != nil {
@@ -308,42 +305,53 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 		}
 		sc.Status, sc.UpdatedAt = api.VersionDraft, tx.Now()
 		sc.Revision++
-		return saveScope(tx, by, &sc, "scope.changed")
+		return saveScope(tx, by, &sc, "scope.changed", "")
 	})
 	return &sc, err
 }
 
-func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action string) error {
+func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, said string) error {
 	hash, err := scopeHash(sc)
 	if err != nil {
 		return err
+	}
+	data := map[string]any{"version_number": sc.VersionNumber, "content_sha256": hash}
+	if said != "" {
+		data["comment"] = said
 	}
 	version := api.DeliverableVersion{TenantRecord: sc.TenantRecord, AssessmentID: sc.AssessmentID, VersionNumber: sc.VersionNumber, Status: sc.Status, ContentSHA256: hash}
 	// What the version says is kept beside the scope, so that versions can be compared.
 	kept := *sc
 	return errors.Join(store.Scopes.Put(tx, by.OrganizationID, sc), store.ScopeVersions.Put(tx, by.OrganizationID, &kept), recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
 		audit.Tell(tx, by, audit.Event{Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
-			ResourceType: "scope", ResourceID: sc.ID, Data: map[string]any{"version_number": sc.VersionNumber, "content_sha256": hash}}))
+			ResourceType: "scope", ResourceID: sc.ID, Data: data}))
 }
 
 // SubmitScope puts a scope under review.
 func (s *Service) SubmitScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
-	return s.settleScope(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft)
+	return s.settleScope(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft, nil)
 }
 
 // ApproveScope approves a scope; it is no gate of the lifecycle.
-func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
-	return s.settleScope(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview)
+func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ApproveScopeInput) (*api.Scope, error) {
+	return s.settleScope(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
 }
 
-func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to, from api.VersionStatus) (*api.Scope, error) {
+// settleScope moves a scope from one status to another, with what its decider says; nil where
+// nobody decides.
+func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to, from api.VersionStatus, said *api.VersionDecision) (*api.Scope, error) {
 	var sc api.Scope
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
 			return store.Missing(err, "scope", id)
 		}
 		if sc.Status != from {
-			return api.Conflict("the scope is %s; only a scope that is %s can become %s", sc.Status, from, to)
+			return api.Conflict("the scope is %s; only a scope that is %s can become %s", inWords(sc.Status), inWords(from), inWords(to))
+		}
+		if hash, err := scopeHash(&sc); err != nil {
+			return err
+		} else if saw := seen(said); saw != "" && saw != hash {
+			return api.Conflict("the scope is not the content you looked at: it has the SHA-256 %s by now; look again", hash)
 		}
 		sc.Status, sc.UpdatedAt = to, tx.Now()
 		sc.Revision++
@@ -353,7 +361,7 @@ func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to,
 			sc.ApprovedAt, sc.ApprovedBy = &now, &by.Actor.Name
 			name = "scope.approved"
 		}
-		return saveScope(tx, by, &sc, name)
+		return saveScope(tx, by, &sc, name, text(comment(said)))
 	})
 	return &sc, err
 }
@@ -412,5 +420,5 @@ func ReplayScope(tx *store.Tx, by api.Caller, assessment, id string, changes map
 	}
 	sc.Status, sc.UpdatedAt = api.VersionDraft, tx.Now()
 	sc.Revision++
-	return conflicts, &sc, saveScope(tx, by, &sc, "scope.changed")
+	return conflicts, &sc, saveScope(tx, by, &sc, "scope.changed", "")
 }

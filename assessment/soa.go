@@ -308,6 +308,11 @@ func mentions(q string, texts ...string) bool {
 	return q == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), q) })
 }
 
+// GetSoAItem is one item.
+func (s *Service) GetSoAItem(ctx context.Context, by api.Caller, in *api.SoAItemInput) (*api.SoAItem, error) {
+	return getItem(ctx, s, by, soa, "SoA item", in.SoAItemID)
+}
+
 // UpdateSoAItem changes an item by a person's hand.
 func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
 	b := in.Body

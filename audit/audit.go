@@ -101,8 +101,14 @@ type Event struct {
 	Data         map[string]any
 }
 
-// Tell writes an event to the assessment's timeline, to the audit chain and to the outbox.
-func Tell(tx *store.Tx, by api.Caller, e Event) error {
+// Note writes an event to the assessment's timeline and to the audit chain: what people look up, and
+// nobody else is told of.
+func Note(tx *store.Tx, by api.Caller, e Event) error {
+	_, err := note(tx, by, e)
+	return err
+}
+
+func note(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 	line := store.TimelineEvent{
 		OrganizationID: by.OrganizationID, AssessmentID: e.AssessmentID,
 		TimelineEvent: api.TimelineEvent{ID: tx.NewID(), At: tx.Now(), Type: e.Type, Summary: e.Summary, Actor: by.Actor,
@@ -110,14 +116,20 @@ func Tell(tx *store.Tx, by api.Caller, e Event) error {
 	}
 	if e.AssessmentID != "" {
 		if err := store.Timeline.Insert(tx, by.OrganizationID, &line); err != nil {
-			return err
+			return "", err
 		}
 	}
-	if err := Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data}); err != nil {
+	return line.ID, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
+}
+
+// Tell writes an event to the assessment's timeline, to the audit chain and to the outbox.
+func Tell(tx *store.Tx, by api.Caller, e Event) error {
+	id, err := note(tx, by, e)
+	if err != nil {
 		return err
 	}
 	payload, err := json.Marshal(map[string]any{
-		"id": line.ID, "type": e.Type, "created_at": tx.Now(), "organization_id": by.OrganizationID,
+		"id": id, "type": e.Type, "created_at": tx.Now(), "organization_id": by.OrganizationID,
 		"assessment_id": e.AssessmentID, "data": e.Data,
 	})
 	if err != nil {

@@ -201,7 +201,7 @@ func TestApprovalBindsWhatItWasGivenFor(t *testing.T) {
 	}{
 		"as approved":     {func(*Records) {}, Approved},
 		"changed content": {func(r *Records) { r.Versions[api.GateSoA].ContentSHA256 = "other" }, Void},
-		"a void approval": {func(r *Records) { r.Approvals[0].Status = api.ApprovalVoid }, Void},
+		"a void approval": {func(r *Records) { r.Approvals[0].Status, r.Approvals[0].Void = api.ApprovalRejected, true }, Void},
 		"a new draft": {func(r *Records) {
 			r.Versions[api.GateSoA].ID, r.Versions[api.GateSoA].Status = "soa2", api.VersionDraft
 		}, Void},

@@ -234,9 +234,9 @@ func approvalOf(g api.Gate, r *Records) Approval {
 	case out.State == Approved:
 	case v.Status == api.VersionUnderReview:
 		out.State = Pending
-	case newest != nil && newest.Status == api.ApprovalRejected:
+	case newest != nil && newest.Status == api.ApprovalRejected && !newest.Void:
 		out.State = Rejected
-	case newest != nil && (newest.Status == api.ApprovalVoid || newest.Status == api.ApprovalApproved):
+	case newest != nil && (newest.Void || newest.Status == api.ApprovalApproved):
 		out.State = Void // it was decided, and changed since
 	}
 	return out

@@ -20,7 +20,7 @@ they let decide for them until a date.`,
 	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(), a.approvalDelegate(), a.approvalDelegations(), a.approvalRevoke())
 }
 
-var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected, api.ApprovalVoid}
+var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected}
 
 func (a *app) approvalList() *cobra.Command {
 	var status, gate string
@@ -56,7 +56,7 @@ func (a *app) approvalList() *cobra.Command {
 					} else if may := delegates(&one); len(may) > 0 {
 						decided = "(may: " + joinSome(may, 5) + ")"
 					}
-					rows = append(rows, []string{string(one.Gate), fmt.Sprint(one.VersionNumber), string(one.Status), moment(one.RequestedAt), decided, momentOf(one.DecidedAt), orEmpty(one.Reason), one.ID})
+					rows = append(rows, []string{string(one.Gate), fmt.Sprint(one.VersionNumber), one.Told(), moment(one.RequestedAt), decided, momentOf(one.DecidedAt), orEmpty(one.Reason), one.ID})
 				}
 				p.Table([]print.Column{{Title: "gate", Keep: true}, {Title: "version", Right: true}, {Title: "status", Keep: true}, {Title: "asked", Spare: true}, {Title: "decided by"}, {Title: "decided", Spare: true},
 					{Title: "reason", Spare: true}, {Title: "id", Keep: true}}, rows)
@@ -64,7 +64,7 @@ func (a *app) approvalList() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only pending, approved, rejected or void ones")
+	cmd.Flags().StringVar(&status, "status", "", "only pending, approved or rejected ones")
 	cmd.Flags().StringVar(&gate, "gate", "", "only of this gate: soa, gap_analysis, maturity or poam")
 	l.add(cmd, 0)
 	return cmd
@@ -91,7 +91,7 @@ func (a *app) approvalShow() *cobra.Command {
 }
 
 func approvalPage(p *print.Page, one *api.Approval) {
-	p.Title("Approval of the %s, version %d: %s", one.Gate.Title(), one.VersionNumber, one.Status)
+	p.Title("Approval of the %s, version %d: %s", one.Gate.Title(), one.VersionNumber, one.Told())
 	decided := ""
 	if one.DecidedBy != nil {
 		decided = decider(one) + ", " + momentOf(one.DecidedAt)
@@ -103,6 +103,9 @@ func approvalPage(p *print.Page, one *api.Approval) {
 	p.Fields(print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + moment(one.RequestedAt)}, print.Field{Name: "decided by", Value: decided}, print.Field{Name: "may decide", Value: may},
 		print.Field{Name: "reason", Value: orEmpty(one.Reason)}, print.Field{Name: "content", Value: "sha256 " + one.TargetSHA256},
 		print.Field{Name: "version", Value: one.TargetID}, print.Field{Name: "id", Value: one.ID})
+	for _, w := range one.Warnings {
+		p.Item(0, "%s", w)
+	}
 }
 
 func (a *app) approvalApprove() *cobra.Command {

@@ -41,6 +41,10 @@ Exit code 1 where the chain does not hold.`,
 				return err
 			}
 			err = a.out.Print(v, func(p *print.Page) {
+				if v.OK && v.Records == 0 {
+					p.Text("There is no record yet, so nothing was changed.")
+					return
+				}
 				if v.OK {
 					p.Text("The chain holds: %d records, the last with the hash %s.", v.Records, v.Head)
 					return

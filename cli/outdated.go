@@ -15,9 +15,13 @@ func (a *app) outdated(p *print.Page, st *api.AssessmentStatus) {
 		return
 	}
 	p.Title("Not in the drafts yet")
-	var commands []string
+	var commands, waiting []string
 	for _, o := range st.Outdated {
 		p.Item(0, "%s", o.Message)
+		if o.Reason == "undecided" {
+			waiting = append(waiting, nounOf(o.Gate)+" show")
+			continue
+		}
 		words := nounOf(o.Gate) + " regenerate"
 		if o.Reason == "documents" {
 			words = refreshing(st.State)
@@ -29,8 +33,16 @@ func (a *app) outdated(p *print.Page, st *api.AssessmentStatus) {
 			commands = append(commands, words)
 		}
 	}
-	p.Text("To draft that again, keeping what people edited; it then needs approval again:")
+	if len(commands) > 0 {
+		p.Text("To draft that again, keeping what people edited; it then needs approval again:")
+	}
 	for _, words := range commands {
+		p.Command(a.command(words))
+	}
+	if len(waiting) > 0 {
+		p.Text("To see what it waits for:")
+	}
+	for _, words := range waiting {
 		p.Command(a.command(words))
 	}
 }

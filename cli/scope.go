@@ -181,9 +181,9 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 			return usage("--trait %s is given twice", name)
 		}
 		if body.Traits == nil {
-			body.Traits = map[string]*bool{}
+			body.Traits = map[string]api.TraitSetting{}
 		}
-		body.Traits[name], given[name] = is, true
+		body.Traits[name], given[name] = api.TraitSetting{Value: is}, true
 	}
 	return nil
 }
@@ -290,23 +290,34 @@ func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]stri
 func (a *app) scopeSubmit() *cobra.Command {
 	return &cobra.Command{
 		Use: "submit", Short: "Submit the scope for review", Args: takes(0, 0), Long: "Submits the scope for review. The lifecycle has no gate for it, but it may be approved.", Example: "  service scope submit",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.moveScope(cmd.Context(), api.SubmitScope) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.moveScope(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
+				return call(ctx, a, api.SubmitScope, &in)
+			})
+		},
 	}
 }
 
 func (a *app) scopeApprove() *cobra.Command {
-	return &cobra.Command{
+	var comment string
+	cmd := &cobra.Command{
 		Use: "approve", Short: "Approve the scope", Args: takes(0, 0), Long: "Approves the scope that is under review, as you. Owners and admins may.", Example: "  service scope submit && service scope approve",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.moveScope(cmd.Context(), api.ApproveScope) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.moveScope(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
+				return call(ctx, a, api.ApproveScope, &api.ApproveScopeInput{ScopeInput: in, Body: &api.VersionDecision{Comment: comment}})
+			})
+		},
 	}
+	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision, in the audit trail")
+	return cmd
 }
 
-func (a *app) moveScope(ctx context.Context, op api.Op[api.ScopeInput, api.Scope]) error {
+func (a *app) moveScope(ctx context.Context, by func(context.Context, api.ScopeInput) (*api.Scope, error)) error {
 	s, err := a.currentScope(ctx)
 	if err != nil {
 		return err
 	}
-	if s, err = call(ctx, a, op, &api.ScopeInput{ScopeID: s.ID}); err != nil {
+	if s, err = by(ctx, api.ScopeInput{ScopeID: s.ID}); err != nil {
 		return atWork(err)
 	}
 	return a.out.Print(s, func(p *print.Page) { p.Text("The scope, version %d, is %s.", s.VersionNumber, plain(s.Status)) })

@@ -21,7 +21,8 @@ func TestTraitsOfAScopeFile(t *testing.T) {
 		"false": &no, "no": &no, `"No"`: &no, "{value: 'false'}": &no, "unknown": nil, "null": nil, "{value: unknown}": nil,
 	} {
 		body, err := readScopeText("traits: {has_ot: " + text + "}")
-		got, set := body.Traits["has_ot"]
+		setting, set := body.Traits["has_ot"]
+		got := setting.Value
 		if err != nil || !set || (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}

@@ -107,7 +107,7 @@ func (s *Server) bindFile(op *api.Operation, do call) {
 
 // serveInput mounts an operation whose input is read before it is answered.
 func (s *Server) serveInput(op *api.Operation, desc *huma.Operation, answer func(http.ResponseWriter, *http.Request, any)) {
-	reads := newInput(s.schemas, desc, op.In)
+	reads := newInput(s.schemas, desc, op.In, op.Out)
 	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
 		in := reflect.New(op.In)
 		if err := reads.read(r, of(r.Context()).body, in.Elem()); err != nil {

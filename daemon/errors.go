@@ -31,7 +31,7 @@ func refusal(errs []error) *api.Error {
 			d.Message = plainer(hd.Message)
 			d.Field = strings.TrimPrefix(strings.TrimPrefix(hd.Location, "body."), "body")
 			if m := missingProperty.FindStringSubmatch(hd.Message); m != nil {
-				d.Field, d.Message = strings.TrimPrefix(d.Field+"."+m[1], "."), "this field is required"
+				d.Field, d.Message = strings.TrimPrefix(d.Field+"."+m[1], "."), fieldRequired
 			}
 			for _, part := range []string{"path.", "query.", "header.", "cookie."} {
 				d.Field = strings.TrimPrefix(d.Field, part)
@@ -51,6 +51,12 @@ func refusal(errs []error) *api.Error {
 	}
 	return e
 }
+
+// What is said of a field that is missing, and of one that there is not.
+const (
+	fieldRequired = "this field is required"
+	fieldUnknown  = "there is no such field"
+)
 
 var missingProperty = expression.Of(`^expected required property (\S+) to be present$`)
 
@@ -74,7 +80,7 @@ func plainer(m string) string {
 	}
 	switch m {
 	case "unexpected property":
-		return "there is no such field"
+		return fieldUnknown
 	case "expected string to be RFC 3339 date":
 		return "write a date as 2027-01-29"
 	case "expected string to be RFC 3339 date-time":

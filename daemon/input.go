@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -32,7 +33,10 @@ type input struct {
 	optional bool
 	defaults []preset
 	names    []named
-	solid    []string // fields that a change can't set to null
+	solid    []string          // fields that a change can't set to null
+	choices  map[string]string // of the body's fields that are one of a few values: those, in words
+	fixed    string            // in words: what a change can change
+	record   map[string]bool   // the fields of the record that it changes
 }
 
 // parameter is a field that comes from the path, the query, a header or a cookie.
@@ -40,6 +44,7 @@ type parameter struct {
 	in, name string
 	required bool
 	preset   string
+	list     bool
 	field    []int
 	schema   *huma.Schema
 }
@@ -79,7 +84,7 @@ func names(t reflect.Type, path []string, index []int) (out []named) {
 
 // newInput reads the tags and adds to desc what they mean. Types that no parameter can
 // have stop the start.
-func newInput(schemas huma.Registry, desc *huma.Operation, t reflect.Type) *input {
+func newInput(schemas huma.Registry, desc *huma.Operation, t, record reflect.Type) *input {
 	in := &input{schemas: schemas, query: map[string]bool{}, checked: !desc.SkipValidateBody}
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || (len(f.Index) > 1 && t.Field(f.Index[0]).Name == "Body") {
@@ -95,7 +100,32 @@ func newInput(schemas huma.Registry, desc *huma.Operation, t reflect.Type) *inpu
 			}
 		}
 	}
+	if in.checked && in.body != nil {
+		in.learn(desc.Method, record)
+	}
 	return in
+}
+
+// learn notes what the answer to a wrong body says of its fields.
+func (in *input) learn(method string, record reflect.Type) {
+	schema := in.schema
+	if schema.Ref != "" {
+		schema = in.schemas.SchemaFromRef(schema.Ref)
+	}
+	in.choices, in.record = map[string]string{}, map[string]bool{}
+	for name, p := range schema.Properties {
+		var words []string
+		for _, v := range p.Enum {
+			words = append(words, fmt.Sprint(v))
+		}
+		in.choices[name] = strings.Join(words, ", ")
+	}
+	if method == http.MethodPatch && record.Kind() == reflect.Struct {
+		in.fixed = strings.Join(slices.Sorted(maps.Keys(schema.Properties)), ", ")
+		for _, f := range reflect.VisibleFields(record) {
+			in.record[jsonName(f)] = !f.Anonymous
+		}
+	}
 }
 
 func (in *input) takeParameter(desc *huma.Operation, f reflect.StructField, p parameter) {
@@ -104,7 +134,7 @@ func (in *input) takeParameter(desc *huma.Operation, f reflect.StructField, p pa
 	default:
 		panic(fmt.Sprintf("daemon: %s: the parameter %s can't be a %s", desc.OperationID, p.name, f.Type))
 	}
-	p.schema = huma.SchemaFromField(in.schemas, f, "")
+	p.schema, p.list = huma.SchemaFromField(in.schemas, f, ""), f.Type.Kind() == reflect.Slice
 	described := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: p.schema}
 	if p.in == "query" {
 		in.query[p.name] = true
@@ -161,6 +191,8 @@ func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !in.query[name] {
 			wrong.Add(at("query", name), "", "unknown query parameter")
+		} else if n := len(query[name]); n > 1 && !in.isList(name) {
+			wrong.Add(at("query", name), query[name][n-1], fmt.Sprintf("it is given %d times; give one value", n))
 		}
 	}
 	for _, p := range in.params {
@@ -189,9 +221,34 @@ func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
 		return err
 	}
 	if len(wrong.Errors) > 0 {
-		return refusal(wrong.Errors)
+		return in.refusal(wrong.Errors)
 	}
 	return nil
+}
+
+// refusal adds to what is wrong what of the body's fields would be right.
+func (in *input) refusal(errs []error) *api.Error {
+	e := refusal(errs)
+	for n := range e.Details {
+		d := &e.Details[n]
+		was := d.Message
+		switch {
+		case was == fieldRequired && in.choices[d.Field] != "":
+			d.Message += ": one of " + in.choices[d.Field]
+		case was == fieldUnknown && in.record[d.Field]:
+			d.Message = "this can't be changed here; what can: " + in.fixed
+		default:
+			continue
+		}
+		if n == 0 {
+			e.Message = strings.Replace(e.Message, was, d.Message, 1)
+		}
+	}
+	return e
+}
+
+func (in *input) isList(query string) bool {
+	return slices.ContainsFunc(in.params, func(p parameter) bool { return p.in == "query" && p.name == query && p.list })
 }
 
 // noBody refuses what is sent to an operation that reads nothing of it; an empty object says nothing.
@@ -231,6 +288,9 @@ func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma
 		}
 	}
 	err := json.Unmarshal(body, v.FieldByIndex(in.body).Addr().Interface())
+	if own, is := errors.AsType[*api.Error](err); is {
+		return own
+	}
 	if err != nil && len(wrong.Errors) == before {
 		wrong.Errors = append(wrong.Errors, &huma.ErrorDetail{Location: "body", Message: err.Error()})
 	}
@@ -267,7 +327,7 @@ func (p *parameter) of(r *http.Request, query url.Values) string {
 		}
 		return text
 	case "query":
-		return query.Get(p.name)
+		return strings.Join(query[p.name], ",") // several of what is no list are refused
 	case "header":
 		return r.Header.Get(p.name)
 	default:

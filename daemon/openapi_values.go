@@ -142,7 +142,7 @@ var exampleFields = map[string]any{
 	"legal_entities": []string{"Acme GmbH"}, "data_types": []string{"Customer records"}, "third_parties": []string{"Hosting provider"}, "exclusions": []string{"The museum shop"},
 	"assumptions": []string{"The policies uploaded are in force."}, "constraints": []string{"No interviews were held."},
 	"Scope.traits": map[string]api.Trait{"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}}},
-	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]*bool{"uses_cloud": yes(), "has_ot": nil},
+	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: yes()}, "has_ot": {}},
 	"supports": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
 	"inclusion_reasons": []string{"framework"}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
 	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three statements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,

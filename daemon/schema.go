@@ -14,6 +14,7 @@ func teach(schemas huma.Registry) {
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[string]](), reflect.TypeFor[*string]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[api.Date]](), reflect.TypeFor[*day]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Date](), reflect.TypeFor[day]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.TraitSettings](), reflect.TypeFor[map[string]traitSetting]())
 	oneOf[api.State](schemas)
 	oneOf[api.Gate](schemas)
 	oneOf[api.VersionStatus](schemas)
@@ -34,6 +35,18 @@ type day string
 // Schema is what huma takes for a day.
 func (day) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date"}
+}
+
+type traitSetting struct{}
+
+// Schema is what huma takes for what a person says of a trait.
+func (traitSetting) Schema(huma.Registry) *huma.Schema {
+	word := func() *huma.Schema {
+		return &huma.Schema{Type: huma.TypeString, Enum: []any{"true", "false", "unknown"}}
+	}
+	plain := func() []*huma.Schema { return []*huma.Schema{{Type: huma.TypeBoolean}, word(), {Type: "null"}} }
+	return &huma.Schema{AnyOf: append(plain(), &huma.Schema{Type: huma.TypeObject, Required: []string{"value"},
+		Properties: map[string]*huma.Schema{"value": {AnyOf: plain()}}, AdditionalProperties: true})}
 }
 
 type enumerated[T any] interface {

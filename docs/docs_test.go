@@ -207,6 +207,15 @@ func stopDaemon(home string) {
 	}
 }
 
+// edition is what commands call a workbook's content once it is taken in: 2022.3 of scf-2022.3.xlsx.
+// Of other files it is their name.
+func edition(file string) string {
+	if of, is := strings.CutPrefix(strings.TrimSuffix(file, ".xlsx"), "scf-"); is {
+		return of
+	}
+	return file
+}
+
 // longest a command may take; it is there to end what hangs.
 const longest = 5 * time.Minute
 
@@ -228,7 +237,7 @@ func TestCommandsOnPages(t *testing.T) {
 			t.Cleanup(func() { stopDaemon(home) })
 			missing := p.files(t, work)
 			for _, c := range commands {
-				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c.line, name) }) {
+				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c.line, edition(name)) }) {
 					t.Logf("left out, its file is not on this machine: %s", c.line)
 					continue
 				}

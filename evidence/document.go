@@ -288,5 +288,5 @@ func (s *Service) Chunks(ctx context.Context, by api.Caller, in *api.DocumentChu
 	if _, err := s.get(ctx, by, in.DocumentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.Chunks, by.OrganizationID, in.Paging, store.PageQuery[api.Chunk]{Index: "document", Prefix: store.K(in.DocumentID)})
+	return s.passages(ctx, by, in.Paging, store.PageQuery[api.Chunk]{Index: "document", Prefix: store.K(in.DocumentID)})
 }

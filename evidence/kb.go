@@ -226,7 +226,19 @@ func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksI
 	case in.AssessmentID != "":
 		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)
 	}
-	return store.List(ctx, s.db, store.Chunks, by.OrganizationID, in.Paging, q)
+	return s.passages(ctx, by, in.Paging, q)
+}
+
+// passages is a page of passages.
+func (s *Service) passages(ctx context.Context, by api.Caller, p api.Paging, q store.PageQuery[api.Chunk]) (*api.List[api.Chunk], error) {
+	l, err := store.List(ctx, s.db, store.Chunks, by.OrganizationID, p, q)
+	if err != nil {
+		return nil, err
+	}
+	for n := range l.Data {
+		dated(&l.Data[n])
+	}
+	return l, nil
 }
 
 // GetChunk is one passage.
@@ -236,6 +248,7 @@ func (s *Service) GetChunk(ctx context.Context, by api.Caller, in *api.ChunkInpu
 		c, err = store.Chunks.Get(tx, by.OrganizationID, in.ChunkID)
 		return store.Missing(err, "passage", in.ChunkID)
 	})
+	dated(&c)
 	return &c, err
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/uuid"
+
 	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/evidence/chunk"
 )
@@ -38,6 +40,15 @@ func passageID(assessment string, began time.Time, document, passage string, nth
 	id[6] = id[6]&0x0f | 0x70
 	id[8] = id[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// dated tells when a passage was first read, which is in its id.
+func dated(c *api.Chunk) {
+	if id, err := uuid.Parse(c.ID); err == nil && id.Version() == 7 {
+		sec, nsec := id.Time().UnixTime()
+		c.CreatedAt = time.Unix(sec, nsec).UTC()
+		c.UpdatedAt = c.CreatedAt
+	}
 }
 
 // keepIDs gives the passages of a new version of a document their ids: one that says the

@@ -260,7 +260,7 @@ func (t *table) action(tx *store.Tx, org string, f fields, one *told) error {
 		one.line.Op = opSubmit
 		return nil
 	}
-	if p.Status != api.ApprovalApproved && p.Status != api.ApprovalRejected {
+	if p.Void || p.Status != api.ApprovalApproved && p.Status != api.ApprovalRejected {
 		return nil
 	}
 	one.line.Op, one.line.Verdict = opDecide, p.Status

@@ -263,13 +263,16 @@ func newApprovals(a *App, one api.Assessment) *table {
 			if x.DecidedBy != nil {
 				by = x.DecidedBy.Name
 			}
-			out = append(out, newEntry(x.ID, x, []draw.Style{2: style}, capital(x.Gate.Title()), fmt.Sprint(x.VersionNumber), string(x.Status), print.Moment(x.RequestedAt), by))
+			out = append(out, newEntry(x.ID, x, []draw.Style{2: style}, capital(x.Gate.Title()), fmt.Sprint(x.VersionNumber), x.Told(), print.Moment(x.RequestedAt), by))
 		}
 		return out, l.Pagination, nil
 	}
 	t.page = func(p *draw.Page, record any) {
 		x := record.(*api.Approval)
-		p.Text(draw.Bold, fmt.Sprintf("The %s, version %d: %s", x.Gate.Title(), x.VersionNumber, x.Status))
+		p.Text(draw.Bold, fmt.Sprintf("The %s, version %d: %s", x.Gate.Title(), x.VersionNumber, x.Told()))
+		for _, w := range x.Warnings {
+			p.Text(draw.Yellow, w)
+		}
 		p.Field("asked by", x.RequestedBy.Name+", "+print.Moment(x.RequestedAt), draw.Plain)
 		if x.DecidedBy != nil {
 			p.Field("decided by", x.DecidedBy.Name+", "+momentOf(x.DecidedAt), draw.Plain)

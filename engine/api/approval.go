@@ -10,7 +10,6 @@ const (
 	ApprovalPending  ApprovalStatus = "pending"
 	ApprovalApproved ApprovalStatus = "approved"
 	ApprovalRejected ApprovalStatus = "rejected"
-	ApprovalVoid     ApprovalStatus = "void"
 )
 
 // Approval is a person's decision at a gate, asked for or made. It counts for
@@ -30,9 +29,19 @@ type Approval struct {
 	DecidedBy         *Actor     `json:"decided_by"`
 	DecidedAt         *time.Time `json:"decided_at"`
 	Reason            *string    `json:"reason"`
+	Void              bool       `json:"void" doc:"It was rejected because what it is for changed, and not by a person's decision; reason says how, and decided_by whose change it was."`
+	Warnings          []string   `json:"warnings" doc:"What whoever decides should know: that it, or what it is made from, is not of what there is now, or not approved. Once decided, what was known then."`
 	// Delegation is set where the decision was made for another; Delegates say who may, while it waits.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation by which it was decided; null where the decider's own role gave the right."`
 	Delegates  []Delegate  `json:"delegates" doc:"While it is pending: who may decide besides owners and admins."`
+}
+
+// Told is its status as people tell it: what nobody decided is void.
+func (p *Approval) Told() string {
+	if p.Void {
+		return "void"
+	}
+	return string(p.Status)
 }
 
 // ApprovalsInput lists the approvals of an assessment.

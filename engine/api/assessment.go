@@ -116,7 +116,7 @@ type AssessmentStatus struct {
 type Outdated struct {
 	Gate          Gate   `json:"gate"`
 	VersionNumber int    `json:"version_number"`
-	Reason        string `json:"reason" enum:"scope,documents,basis" doc:"What is newer: the scope, the documents, or the deliverable it is made from."`
+	Reason        string `json:"reason" enum:"scope,documents,basis,undecided" doc:"What is newer: the scope, the documents, or the deliverable it is made from; undecided: it is not approved, and what the rest builds on, or is made from it, is."`
 	Message       string `json:"message"`
 }
 

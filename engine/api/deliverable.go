@@ -151,7 +151,8 @@ type Statement struct {
 
 // VersionDecision is a decision on a version under review.
 type VersionDecision struct {
-	Comment string `json:"comment,omitempty" maxLength:"4000"`
+	Comment string `json:"comment,omitempty" maxLength:"4000" doc:"Kept as the approval's reason."`
+	Reason  string `json:"reason,omitempty" maxLength:"4000" doc:"The same as comment, by the name that an approval and a rejection have for it."`
 	// ContentSHA256 is what the decider has looked at: a change since then is not decided on unseen.
 	ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"The content you looked at; the decision is refused where it is another by now."`
 }

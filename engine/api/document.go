@@ -1,5 +1,7 @@
 package api
 
+import "time"
+
 // DocumentState is how far a document is read.
 type DocumentState string
 
@@ -67,6 +69,9 @@ type Chunk struct {
 	Kind           string   `json:"kind"`
 	TokenEstimate  int      `json:"token_estimate"`
 	SHA256         string   `json:"sha256"`
+	// The two times are told with a passage and not stored: its id has them.
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
 	// DuplicateOf is the passage of an earlier document that says nearly the same; null where there is none.
 	DuplicateOf *string `json:"duplicate_of" doc:"The passage of an earlier document that says nearly the same; null where there is none."`
 }

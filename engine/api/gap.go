@@ -137,6 +137,11 @@ type CreateGapInput struct {
 	}
 }
 
+// FindingInput names a finding.
+type FindingInput struct {
+	FindingID string `path:"findingId"`
+}
+
 // UpdateFindingInput changes a finding.
 type UpdateFindingInput struct {
 	FindingID string `path:"findingId"`
@@ -219,6 +224,7 @@ var (
 	CreateGap     = Create[CreateGapInput, Finding]("create-gap", "/assessments/{assessmentId}/gaps", Needs("gap:write"), Tagged(tagGap), Summary("Add a gap by hand"))
 	GetGap        = Get[GapInput, GapVersion]("get-gap-analysis", "/gap-analysis/{gapVersionId}", Needs("gap:read"), Tagged(tagGap), Summary("Read a gap analysis version"))
 	ListFindings  = Get[FindingsInput, List[Finding]]("list-findings", "/gap-analysis/{gapVersionId}/findings", Needs("gap:read"), Tagged(tagGap), Summary("List the findings of a version, worst first"))
+	GetFinding    = Get[FindingInput, Finding]("get-finding", "/gap-analysis/findings/{findingId}", Needs("gap:read"), Tagged(tagGap), Summary("Read a finding"))
 	UpdateFinding = Patch[UpdateFindingInput, Finding]("update-finding", "/gap-analysis/findings/{findingId}", Needs("gap:write"), Tagged(tagGap), Summary("Change a finding"))
 	SubmitGap     = Post[GapInput, GapVersion]("submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", Needs("gap:write"), Tagged(tagGap), Summary("Submit a gap analysis for review"))
 	ApproveGap    = Post[DecideGapInput, GapVersion]("approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagGap), Summary("Approve a gap analysis"))

@@ -7,21 +7,22 @@ type POAMVersion struct {
 
 // MilestoneChange is a change of a milestone after its approval; the first date stays.
 type MilestoneChange struct {
-	At      string `json:"at" maxLength:"10" doc:"The day on which it was decided; empty in a change that is new: today."`
-	By      string `json:"by" maxLength:"400" doc:"Who made it; in a change that is new, the caller, whatever is given."`
+	At      string `json:"at" maxLength:"10" required:"false" doc:"The day on which it was decided; empty in a change that is new: today."`
+	By      string `json:"by" maxLength:"400" required:"false" doc:"Who made it; in a change that is new, the caller, whatever is given."`
 	DueDate Date   `json:"due_date"`
-	Reason  string `json:"reason" maxLength:"2000"`
+	Reason  string `json:"reason" maxLength:"2000" required:"false"`
 }
 
 // Milestone is a step of a remediation.
 type Milestone struct {
 	Title   string            `json:"title" maxLength:"500"`
 	DueDate Date              `json:"due_date" format:"date"`
-	Status  string            `json:"status" enum:"open,in_progress,completed,cancelled"`
-	Changes []MilestoneChange `json:"changes,omitempty" maxItems:"100"`
-	// The next three are the server's, whatever is given.
+	Status  string            `json:"status" enum:"open,in_progress,completed,cancelled" required:"false" doc:"Of a new one that says none: open."`
+	Changes []MilestoneChange `json:"changes,omitzero" maxItems:"100" required:"false"`
+	// The rest are the server's, whatever is given.
 	CompletedAt       *Date  `json:"completed_at,omitempty" format:"date" doc:"The day on which it was completed, written by the server."`
 	CompletedBy       string `json:"completed_by,omitempty" maxLength:"400" doc:"Who completed it, written by the server."`
+	WasBefore         string `json:"was_before,omitempty" maxLength:"20" doc:"Its status before it was completed with its item; written by the server."`
 	CompletedWithItem bool   `json:"completed_with_item,omitempty" doc:"It was completed because its item was, and is open again when the item is; written by the server."`
 }
 
@@ -31,7 +32,7 @@ type POAMItem struct {
 	POAMCode           string            `json:"poam_code"`
 	FindingID          string            `json:"finding_id"`
 	FindingOrigin      string            `json:"finding_origin,omitempty" doc:"The origin_id of a gap that was added by hand; it stays while finding_id is another in each version."`
-	AlsoCloses         []string          `json:"also_closes,omitempty" doc:"Codes of further controls whose findings the same action closes."`
+	AlsoCloses         []string          `json:"also_closes,omitzero" doc:"Codes of further controls whose findings the same action closes."`
 	Weakness           string            `json:"weakness"`
 	CorrectiveAction   string            `json:"corrective_action"`
 	ActionType         string            `json:"action_type" enum:"document,implement,collect_evidence,improve,monitor"`
@@ -42,7 +43,7 @@ type POAMItem struct {
 	OwnerRole          string            `json:"owner_role"`
 	Resources          *string           `json:"resources"`
 	DueDate            Date              `json:"due_date" doc:"The scheduled completion date; once approved it stays, and due_changes move it."`
-	DueChanges         []MilestoneChange `json:"due_changes,omitempty" doc:"What moved the approved due_date, oldest first; the last one holds."`
+	DueChanges         []MilestoneChange `json:"due_changes,omitzero" doc:"What moved the approved due_date, oldest first; the last one holds."`
 	Milestones         []Milestone       `json:"milestones"`
 	Dependencies       []string          `json:"dependencies" doc:"poam_codes that come first."`
 	AcceptanceCriteria []string          `json:"acceptance_criteria"`
@@ -88,6 +89,11 @@ type POAMItemsInput struct {
 	Owner       string   `query:"owner"`
 	Q           string   `query:"q" doc:"Part of the code, the control, the weakness or the action."`
 	Sort        string   `query:"sort" sort:"priority,severity,due_date,status,owner,poam_code,control_code,updated_at" doc:"The order; - before a name for descending."`
+}
+
+// POAMItemInput names an item.
+type POAMItemInput struct {
+	POAMItemID string `path:"poamItemId"`
 }
 
 // UpdatePOAMItemInput changes an item.
@@ -164,6 +170,7 @@ var (
 	ListPOAM       = Get[AssessmentListInput, List[POAMVersion]]("list-poam-versions", "/assessments/{assessmentId}/poam", Needs("poam:read"), Tagged(tagPOAM), Summary("List POA&M versions, newest first"))
 	GetPOAM        = Get[POAMInput, POAMVersion]("get-poam", "/poam/{poamVersionId}", Needs("poam:read"), Tagged(tagPOAM), Summary("Read a POA&M version"))
 	ListPOAMItems  = Get[POAMItemsInput, List[POAMItem]]("list-poam-items", "/poam/{poamVersionId}/items", Needs("poam:read"), Tagged(tagPOAM), Summary("List the items of a POA&M, by priority"))
+	GetPOAMItem    = Get[POAMItemInput, POAMItem]("get-poam-item", "/poam/items/{poamItemId}", Needs("poam:read"), Tagged(tagPOAM), Summary("Read a POA&M item"))
 	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem]("update-poam-item", "/poam/items/{poamItemId}", Needs("poam:write"), Tagged(tagPOAM), Summary("Change a POA&M item"))
 	SubmitPOAM     = Post[POAMInput, POAMVersion]("submit-poam", "/poam/{poamVersionId}/submit-review", Needs("poam:write"), Tagged(tagPOAM), Summary("Submit a POA&M for review"))
 	ApprovePOAM    = Post[DecidePOAMInput, POAMVersion]("approve-poam", "/poam/{poamVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagPOAM), Summary("Approve a POA&M"))

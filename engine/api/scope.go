@@ -1,6 +1,14 @@
 package api
 
-import "time"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
 
 // Trait is one thing that is true of an organization, false, or not known, and why.
 type Trait struct {
@@ -52,22 +60,93 @@ var TraitNames = []string{
 
 // ScopeBody holds the fields of a scope that people set; absent ones stay.
 type ScopeBody struct {
-	Title         *string   `json:"title,omitempty" maxLength:"300"`
-	Description   *string   `json:"description,omitempty" maxLength:"20000"`
-	BusinessUnits *[]string `json:"business_units,omitempty"`
-	Processes     *[]string `json:"processes,omitempty"`
-	Systems       *[]string `json:"systems,omitempty"`
-	Locations     *[]string `json:"locations,omitempty"`
-	LegalEntities *[]string `json:"legal_entities,omitempty"`
-	DataTypes     *[]string `json:"data_types,omitempty"`
-	ThirdParties  *[]string `json:"third_parties,omitempty"`
-	Exclusions    *[]string `json:"exclusions,omitempty"`
-	Assumptions   *[]string `json:"assumptions,omitempty"`
-	Constraints   *[]string `json:"constraints,omitempty"`
-	// Traits sets traits by name to true, false or null (unknown).
-	Traits map[string]*bool `json:"traits,omitempty"`
+	Title         *string       `json:"title,omitempty" maxLength:"300"`
+	Description   *string       `json:"description,omitempty" maxLength:"20000"`
+	BusinessUnits *[]string     `json:"business_units,omitempty"`
+	Processes     *[]string     `json:"processes,omitempty"`
+	Systems       *[]string     `json:"systems,omitempty"`
+	Locations     *[]string     `json:"locations,omitempty"`
+	LegalEntities *[]string     `json:"legal_entities,omitempty"`
+	DataTypes     *[]string     `json:"data_types,omitempty"`
+	ThirdParties  *[]string     `json:"third_parties,omitempty"`
+	Exclusions    *[]string     `json:"exclusions,omitempty"`
+	Assumptions   *[]string     `json:"assumptions,omitempty"`
+	Constraints   *[]string     `json:"constraints,omitempty"`
+	Traits        TraitSettings `json:"traits,omitempty" doc:"Traits by name: true, false or null (unknown), or a trait as it is read."`
 	// Reset hands traits back to the documents.
 	Reset []string `json:"reset,omitempty" maxItems:"50" doc:"Traits that people set to hand back to the documents, which are looked through again; all for each of them."`
+}
+
+// TraitSettings are what a person says of traits, by their names.
+type TraitSettings map[string]TraitSetting
+
+// UnmarshalJSON reads each; an error names its trait.
+func (s *TraitSettings) UnmarshalJSON(b []byte) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(b, &given); err != nil {
+		return Invalid("traits", "traits are an object: their names, each with true, false or unknown")
+	}
+	*s = TraitSettings{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		var one TraitSetting
+		if err := json.Unmarshal(given[name], &one); err != nil {
+			return Invalid("traits."+name, "%v", err)
+		}
+		(*s)[name] = one
+	}
+	return nil
+}
+
+// TraitSetting is what a person says of a trait; nil says that nobody knows. It is written as true,
+// false or null, and read from those, from their words, and from a trait as a scope has it.
+type TraitSetting struct {
+	Value *bool
+	// Source is that of a trait which is sent back as it was read; empty for a plain value.
+	Source string
+}
+
+// MarshalJSON writes true, false or null.
+func (s TraitSetting) MarshalJSON() ([]byte, error) { return json.Marshal(s.Value) }
+
+// UnmarshalJSON reads a plain value, its word, or a trait.
+func (s *TraitSetting) UnmarshalJSON(b []byte) error {
+	var given any
+	if err := json.Unmarshal(b, &given); err != nil {
+		return err
+	}
+	*s = TraitSetting{}
+	if whole, is := given.(map[string]any); is {
+		s.Source, _ = whole["source"].(string)
+		var has bool
+		if given, has = whole["value"]; !has {
+			return errors.New("a trait has a value: true, false or unknown")
+		}
+	}
+	switch v := given.(type) {
+	case nil:
+		return nil
+	case bool:
+		s.Value = &v
+		return nil
+	case string:
+		switch v {
+		case "unknown":
+			return nil
+		case "true", "false":
+			is := v == "true"
+			s.Value = &is
+			return nil
+		}
+	}
+	return fmt.Errorf("a trait is true, false or unknown, not %.40s", b)
+}
+
+// Word is what a trait with this setting says of itself.
+func (s TraitSetting) Word() string {
+	if s.Value == nil {
+		return "unknown"
+	}
+	return strconv.FormatBool(*s.Value)
 }
 
 // PutScopeInput creates or updates the scope of an assessment.
@@ -88,6 +167,12 @@ type UpdateScopeInput struct {
 	Body ScopeBody
 }
 
+// ApproveScopeInput approves a scope.
+type ApproveScopeInput struct {
+	ScopeInput
+	Body *VersionDecision
+}
+
 const tagScope = "Scope and SoA"
 
 // Operations on the scope, of the interface's part 4.9.
@@ -97,5 +182,5 @@ var (
 	GetScope           = Get[ScopeInput, Scope]("get-scope", "/scopes/{scopeId}", Needs("scope:read"), Tagged(tagScope), Summary("Read a scope"))
 	UpdateScope        = Patch[UpdateScopeInput, Scope]("update-scope", "/scopes/{scopeId}", Needs("scope:write"), Tagged(tagScope), Summary("Change a scope"))
 	SubmitScope        = Post[ScopeInput, Scope]("submit-scope", "/scopes/{scopeId}/submit-review", Needs("scope:write"), Tagged(tagScope), Summary("Submit a scope for review"))
-	ApproveScope       = Post[ScopeInput, Scope]("approve-scope", "/scopes/{scopeId}/approve", Needs(ApprovalDecide), Tagged(tagScope), Summary("Approve a scope"))
+	ApproveScope       = Post[ApproveScopeInput, Scope]("approve-scope", "/scopes/{scopeId}/approve", Needs(ApprovalDecide), Tagged(tagScope), Summary("Approve a scope"))
 )

@@ -26,6 +26,8 @@ func LocationOf(out any) string {
 		return Prefix + "/maturity/"
 	case *POAMVersion:
 		return Prefix + "/poam/"
+	case *Finding:
+		return Prefix + "/gap-analysis/findings/"
 	case *Comment:
 		return Prefix + "/comments/"
 	case *Delegation:

@@ -64,6 +64,11 @@ type SoAItemsInput struct {
 	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"The order; - before a name for descending."`
 }
 
+// SoAItemInput names an item.
+type SoAItemInput struct {
+	SoAItemID string `path:"soaItemId"`
+}
+
 // UpdateSoAItemInput changes an item.
 type UpdateSoAItemInput struct {
 	SoAItemID string `path:"soaItemId"`
@@ -110,6 +115,7 @@ var (
 	ListSoA            = Get[AssessmentListInput, List[SoAVersion]]("list-soa-versions", "/assessments/{assessmentId}/soa", Needs("soa:read"), Tagged(tagScope), Summary("List SoA versions, newest first"))
 	GetSoA             = Get[SoAInput, SoAVersion]("get-soa-version", "/soa/{soaVersionId}", Needs("soa:read"), Tagged(tagScope), Summary("Read a SoA version"))
 	ListSoAItems       = Get[SoAItemsInput, List[SoAItem]]("list-soa-items", "/soa/{soaVersionId}/items", Needs("soa:read"), Tagged(tagScope), Summary("List the items of a SoA version"))
+	GetSoAItem         = Get[SoAItemInput, SoAItem]("get-soa-item", "/soa/items/{soaItemId}", Needs("soa:read"), Tagged(tagScope), Summary("Read a SoA item"))
 	UpdateSoAItem      = Patch[UpdateSoAItemInput, SoAItem]("update-soa-item", "/soa/items/{soaItemId}", Needs("soa:write"), Tagged(tagScope), Summary("Change a SoA item"))
 	SubmitSoA          = Post[SoAInput, SoAVersion]("submit-soa", "/soa/{soaVersionId}/submit-review", Needs("soa:write"), Tagged(tagScope), Summary("Submit a SoA version for review"))
 	ApproveSoA         = Post[DecideSoAInput, SoAVersion]("approve-soa", "/soa/{soaVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagScope), Summary("Approve a SoA version"))

@@ -16,7 +16,7 @@ func (VersionStatus) Values() []VersionStatus {
 
 // Values are the statuses of an approval.
 func (ApprovalStatus) Values() []ApprovalStatus {
-	return []ApprovalStatus{ApprovalPending, ApprovalApproved, ApprovalRejected, ApprovalVoid}
+	return []ApprovalStatus{ApprovalPending, ApprovalApproved, ApprovalRejected}
 }
 
 // Values are the statuses of a delegation.

@@ -102,7 +102,7 @@ func TestChangeUnderReviewVoidsTheApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := b.Assessments.GetApproval(t.Context(), b.by, &api.ApprovalInput{ApprovalID: p.ID})
-	if err != nil || got.Status != api.ApprovalVoid || got.Reason == nil {
+	if err != nil || got.Status != api.ApprovalRejected || !got.Void || got.Reason == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	wantCode(t, "approving what is void", b.approve(t, p.ID), api.CodeInvalidState)

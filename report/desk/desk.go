@@ -6,6 +6,7 @@ package desk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -93,10 +94,11 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateRepor
 
 // Generate writes a report; the full one as HTML where nothing else is asked for.
 func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateReportInput) (*api.Report, error) {
-	body := api.ReportBody{Format: "html", Template: "full"}
+	var body api.ReportBody
 	if in.Body != nil {
-		body = *in.Body
+		body = api.ReportBody(*in.Body)
 	}
+	body.Format, body.Template = cmp.Or(body.Format, "html"), cmp.Or(body.Template, "full")
 	return s.write(ctx, by, in.AssessmentID, body, false)
 }
 

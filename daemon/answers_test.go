@@ -1,0 +1,129 @@
+package daemon_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// What was made is read where Location says it is.
+func TestGapIsReadWhereItIs(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	made := g.owner.must("POST", g.path(api.CreateGap.Path), object{"control_id": "PES-01", "status": "planned", "severity": "low"})
+	at := made.header.Get("Location")
+	if made.status != http.StatusCreated || at == "" {
+		t.Fatalf("%d at %q", made.status, at)
+	}
+	read := g.owner.must("GET", at, nil)
+	if read.str("id") != made.str("id") || read.str("control_code") != "PES-01" {
+		t.Error(read.text)
+	}
+	if a := g.owner.do("GET", api.Prefix+"/soa/items/"+made.str("id"), nil); a.status != http.StatusNotFound {
+		t.Error(a.text)
+	}
+}
+
+// Lists are there where nothing is in them.
+func TestPlanItemHasItsLists(t *testing.T) {
+	g, items := planned(t, "IAC-06")
+	g.ids["poamItemId"] = items[0].(object)["id"].(string)
+	i := g.owner.must("GET", g.path(api.GetPOAMItem.Path), nil).body
+	m := i["milestones"].([]any)[0].(object)
+	for of, list := range map[string]any{"also_closes": i["also_closes"], "due_changes": i["due_changes"], "changes": m["changes"]} {
+		if all, is := list.([]any); !is || len(all) != 0 {
+			t.Errorf("%s is %v", of, list)
+		}
+	}
+}
+
+// A change of a milestone needs no more than what it changes; who made it, and when, is noted.
+func TestMilestoneChangeAsksForLittle(t *testing.T) {
+	g, items := planned(t, "IAC-06")
+	g.ids["poamItemId"] = items[0].(object)["id"].(string)
+	a := g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"milestones": []any{object{"title": "Bought", "due_date": "2099-01-15", "changes": []any{object{"due_date": "2099-02-15"}}}}})
+	if a.status != http.StatusOK {
+		t.Fatal(a.text)
+	}
+	m := a.body["milestones"].([]any)[0].(object)
+	change := m["changes"].([]any)[0].(object)
+	if m["status"] != "open" || change["at"] == "" || change["by"] == "" || change["due_date"] != "2099-02-15" {
+		t.Errorf("%v", m)
+	}
+	// What was under way is so again when the item is opened again.
+	set := func(status string) object {
+		return g.owner.must("PATCH", g.path(api.UpdatePOAMItem.Path), object{"status": status}).body["milestones"].([]any)[0].(object)
+	}
+	m["status"] = "in_progress"
+	g.owner.must("PATCH", g.path(api.UpdatePOAMItem.Path), object{"milestones": []any{m}})
+	if done, open := set("completed"), set("in_progress"); done["status"] != "completed" || open["status"] != "in_progress" || open["completed_at"] != nil {
+		t.Errorf("completed: %v, then %v", done, open)
+	}
+}
+
+// Traits go back as they were read, and as plain values and words; what was only sent back is nobody's change.
+func TestTraitsGoBackAsTheyAre(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	made := g.owner.must("POST", g.path(api.PutScope.Path), object{})
+	if made.str("title") == "" {
+		t.Error("a scope without a title")
+	}
+	g.ids["scopeId"] = made.str("id")
+	patch := func(traits any) reply {
+		return g.owner.do("PATCH", g.path(api.UpdateScope.Path), object{"traits": traits})
+	}
+	for _, as := range []any{true, "true", object{"value": "true"}, object{"value": true, "source": "person", "reason": "r", "evidence": []any{}}} {
+		a := patch(object{"has_ot": as})
+		if a.status != http.StatusOK || a.str("traits", "has_ot", "value") != "true" || a.str("traits", "has_ot", "source") != "person" {
+			t.Errorf("%v: %d %s", as, a.status, a.text)
+		}
+		patch(object{"has_ot": nil})
+	}
+	was := g.owner.must("GET", g.path(api.GetScope.Path), nil)
+	again := patch(was.body["traits"])
+	if again.status != http.StatusOK || again.body["revision"] != was.body["revision"] {
+		t.Errorf("%d %s", again.status, again.text)
+	}
+	for _, wrong := range []any{"maybe", 1, object{}, object{"value": "on"}, []any{true}} {
+		if a := patch(object{"has_ot": wrong}); a.status != http.StatusBadRequest || !strings.Contains(a.text, "traits") {
+			t.Errorf("%v: %d %s", wrong, a.status, a.text)
+		}
+	}
+}
+
+// Errors say what would be right.
+func TestErrorsNameWhatIsRight(t *testing.T) {
+	g, items := planned(t, "IAC-06")
+	g.ids["poamItemId"] = items[0].(object)["id"].(string)
+	g.ids["findingId"] = g.first(api.ListGaps.Path)["id"].(string)
+	for want, a := range map[string]reply{
+		"say which template: one of executive_summary, full":        g.owner.do("POST", g.path(api.CreateReport.Path), object{"format": "md"}),
+		"severity: this can't be changed here; what can: comments,": g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"severity": "low"}),
+		"colour: there is no such field":                            g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"colour": "red"}),
+		"severity: it is given 2 times; give one value":             g.owner.do("GET", g.path(api.ListGaps.Path)+"?severity=high&severity=low", nil),
+		"what nobody judged is no gap":                              g.owner.do("PATCH", g.path(api.UpdateFinding.Path), object{"status": "not_assessed"}),
+	} {
+		if a.status != http.StatusBadRequest || !strings.Contains(a.text, want) {
+			t.Errorf("%q: %d %s", want, a.status, a.text)
+		}
+	}
+	if a := g.owner.do("POST", g.path(api.GenerateReport.Path), object{}); a.status != http.StatusCreated || a.str("format") != "html" || a.str("template") != "full" {
+		t.Error(a.text)
+	}
+}
+
+// A decision takes its words as comment and as reason.
+func TestApprovalTakesAReason(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	v := g.first(api.ListPOAM.Path)
+	g.ids["poamVersionId"] = v["id"].(string)
+	g.ids["approvalId"] = g.owner.must("POST", g.path(api.SubmitPOAM.Path), nil).str("approval_id")
+	a := g.owner.do("POST", g.path(api.Approve.Path), object{"reason": "Agreed with the board"})
+	if a.status != http.StatusOK || a.str("reason") != "Agreed with the board" || a.body["void"] != false {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	if list, is := a.body["warnings"].([]any); !is || len(list) == 0 {
+		t.Errorf("it was decided on before its basis, and nothing says so: %s", a.text)
+	}
+}
