@@ -117,8 +117,7 @@ func voidApprovals(tx *store.Tx, by api.Caller, target, why string) error {
 		if p.Status != api.ApprovalPending {
 			continue
 		}
-		now := tx.Now()
-		p.Status, p.Void, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = api.ApprovalRejected, true, &by.Actor, &now, &why, now
+		p.Status, p.Void, p.Reason, p.UpdatedAt = api.ApprovalRejected, true, &why, tx.Now()
 		if err := errors.Join(store.Approvals.Put(tx, by.OrganizationID, &p),
 			audit.Tell(tx, by, audit.Event{Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the pending approval of the " + p.Gate.Title() + " is void: " + why,
 				ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": why}})); err != nil {

@@ -168,10 +168,9 @@ func ReplayMove(tx *store.Tx, by api.Caller, assessment string, to api.State, re
 
 // VoidElsewhere keeps an approval that was asked for elsewhere and does not hold here, with the reason.
 func VoidElsewhere(tx *store.Tx, by api.Caller, p *api.Approval, why string) error {
-	now := tx.Now()
-	p.OrganizationID, p.Status, p.Void, p.Reason, p.UpdatedAt = by.OrganizationID, api.ApprovalRejected, true, &why, now
+	p.OrganizationID, p.Status, p.Void, p.Reason, p.UpdatedAt = by.OrganizationID, api.ApprovalRejected, true, &why, tx.Now()
 	p.RequestedBy, p.RequestedByUserID = by.Actor, by.UserID
-	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates = &by.Actor, &now, nil, nil
+	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates = nil, nil, nil, nil
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
 		audit.Tell(tx, by, audit.Event{Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the approval of the " + p.Gate.Title() + " that was made offline is void: " + why,
 			ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": why}}))

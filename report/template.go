@@ -163,7 +163,7 @@ func Supported(template, format string) error {
 	t, ok := templateNamed(template)
 	if !ok {
 		if template == "" {
-			return api.Invalid("template", "say which template: one of %s", strings.Join(Templates(), ", "))
+			return api.Invalid("template", "say which template; choose one of %s", strings.Join(Templates(), ", "))
 		}
 		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(Templates(), ", "))
 	}

@@ -368,7 +368,7 @@ func (r *run) gatesHeld(seed uint64) {
 			if err != nil {
 				return err
 			}
-			if p.Status != api.ApprovalApproved && p.Status != api.ApprovalRejected {
+			if p.Void || p.Status != api.ApprovalApproved && p.Status != api.ApprovalRejected {
 				continue
 			}
 			if p.DecidedBy == nil || !r.roles[p.DecidedBy.ID].May(api.ApprovalDecide) {

@@ -29,7 +29,7 @@ type Approval struct {
 	DecidedBy         *Actor     `json:"decided_by"`
 	DecidedAt         *time.Time `json:"decided_at"`
 	Reason            *string    `json:"reason"`
-	Void              bool       `json:"void" doc:"It was rejected because what it is for changed, and not by a person's decision; reason says how, and decided_by whose change it was."`
+	Void              bool       `json:"void" doc:"It was rejected because what it is for changed, and nobody decided; reason says how."`
 	Warnings          []string   `json:"warnings" doc:"What whoever decides should know: that it, or what it is made from, is not of what there is now, or not approved. Once decided, what was known then."`
 	// Delegation is set where the decision was made for another; Delegates say who may, while it waits.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation by which it was decided; null where the decider's own role gave the right."`
