@@ -12,6 +12,9 @@ func TestRulesWithANo(t *testing.T) {
 		"No employee has more permissions than the post needs.":                                   false,
 		"No more permissions are granted than the task needs.":                                    false,
 		"The auditors have no operational duties and report to the supervisory board.":            false,
+		"Machines that are no longer supported are isolated in a segment of their own.":           false,
+		"What is no longer patched stands behind a firewall of its own.":                          false,
+		"The old controllers are no longer isolated.":                                             true,
 		"The auditors have no operational plan.":                                                  true,
 		"The policy is read again each spring, or earlier should the law change.":                 false,
 		"The tests of the control network were deferred.":                                         true,
@@ -67,6 +70,21 @@ func TestOnlyWhatIsNeeded(t *testing.T) {
 	for _, text := range []string{"No user has more rights than the task needs.", "Ordinary users have no administrative rights."} {
 		if got := judge(t, c, policy(text)).Statements[0]; got.Verdict == denied {
 			t.Errorf("%q: %s (%s)", text, got.Verdict, got.Reason)
+		}
+	}
+}
+
+// What is not done later denies nothing of what is done before.
+func TestLaterIsNotBefore(t *testing.T) {
+	c := control("Supplier assessment", "Suppliers are assessed before a contract is signed.")
+	first := "Each supplier is assessed before the contract is signed."
+	for later, want := range map[string]string{
+		"Suppliers are not assessed again after the contract is signed.": covered,
+		"Suppliers are not assessed before the contract is signed.":      conflicting,
+	} {
+		j := judge(t, c, policy(first), passage("record", later))
+		if got := j.Statements[0]; got.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", later, got.Verdict, got.Reason, want)
 		}
 	}
 }

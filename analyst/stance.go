@@ -216,7 +216,7 @@ func readNegation(s *stance, words []word) {
 			case next == "longer" && at(words, i+2) != "than":
 				if auxiliaries[prev] && !clauseHas(words, w.clause, "that", "which", "who", "whose", "if", "when", "where", "once", "as", "until", "because", "whether", "they", "it", "what", "whatever") {
 					s.denied |= bit // "is no longer required"
-				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used") {
+				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used", "supported", "maintained", "patched") {
 					s.denied |= bit
 				}
 			case comparatives[next]:

@@ -181,6 +181,9 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, c.text[cur.start:cur.end], from == i) {
 			return r, false // it denies something else
 		}
+		if text := c.text[cur.start:cur.end]; d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
+			return r, false // "not looked at again after signing" denies nothing of what comes before it
+		}
 		if d.saidInstead(cur, m) {
 			if r.cover < saysPart || !relevant || m.own < minOwn {
 				return r, false
