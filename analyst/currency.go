@@ -3,6 +3,7 @@ package analyst
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,6 +152,47 @@ func (s *Session) stale(c *candidate, cur *sentence) string {
 		return fmt.Sprintf("What it tells of happened in %d.", cur.years[n-1])
 	}
 	return ""
+}
+
+// planDay is a day, month or quarter that something was announced for.
+var planDay = expression.Guard(`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + months + `) (?:\d{1,2},? )?20\d\d)\b`)
+
+// overdue tells whether what a sentence announces should have been done by now.
+func (s *Session) overdue(text string) bool {
+	today, err := s.options.Today.Time()
+	if err != nil {
+		return false
+	}
+	m := planDay.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	end, ok := endOf(m[1])
+	return ok && !today.Before(end)
+}
+
+// endOf is when a day, month or quarter is over.
+func endOf(span string) (time.Time, bool) {
+	if q, year, is := quarterOf(span); is {
+		return time.Date(year, time.Month(3*q+1), 1, 0, 0, 0, 0, time.UTC), true
+	}
+	at, ok := looseDate(span)
+	if monthOnly.MatchString(span) {
+		return at.AddDate(0, 1, 0), ok
+	}
+	return at.AddDate(0, 0, 1), ok
+}
+
+// monthOnly is a month without a day: "2026-09", "September 2026".
+var monthOnly = expression.Of(`^(?:\d{4}-\d{2}|[A-Za-z]+ 20\d\d)$`)
+
+// quarterOf reads "Q3 2026".
+func quarterOf(day string) (q, year int, is bool) {
+	if day[0]|0x20 != 'q' {
+		return 0, 0, false
+	}
+	year, err := strconv.Atoi(day[len(day)-4:])
+	return int(day[1] - '0'), year, err == nil
 }
 
 // otherYear: "since 2019" goes on, and a standard has a year in its name.

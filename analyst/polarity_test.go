@@ -1,6 +1,9 @@
 package analyst
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What only says which things are meant, or keeps them apart, denies nothing.
 func TestRulesWithANo(t *testing.T) {
@@ -85,6 +88,23 @@ func TestLaterIsNotBefore(t *testing.T) {
 		j := judge(t, c, policy(first), passage("record", later))
 		if got := j.Statements[0]; got.Verdict != want {
 			t.Errorf("%q: %s (%s), want %s", later, got.Verdict, got.Reason, want)
+		}
+	}
+}
+
+// What was announced for a day that has passed says so.
+func TestPassedPromises(t *testing.T) {
+	c := control("Device encryption", "Laptops are encrypted.")
+	for text, want := range map[string]bool{
+		"Laptops will be encrypted by 30 September 2026.": true,
+		"Encryption of laptops is planned for Q2 2026.":   true,
+		"Laptops will be encrypted by December 2099.":     false,
+		"Laptops will be encrypted by 1 January 2099.":    false,
+		"Encryption of laptops is planned.":               false,
+	} {
+		got := judge(t, c, policy(text)).Statements[0]
+		if got.Verdict != plannedOnly || strings.Contains(got.Reason, "day that has passed") != want {
+			t.Errorf("%q: %s (%s)", text, got.Verdict, got.Reason)
 		}
 	}
 }

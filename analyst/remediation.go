@@ -58,10 +58,21 @@ func Remediation(c api.Control, fnd api.Finding, aim Aim, o Options) api.POAMIte
 		days = dueDays[api.SeverityLow]
 	}
 	item.DueDate = dayAfter(today, days)
+	if own, err := ownDay(fnd).Time(); err == nil && own.After(today) {
+		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a person's word goes before the severity's
+	}
 	for _, m := range milestones[action] {
 		item.Milestones = append(item.Milestones, api.Milestone{Title: m.title, DueDate: dayAfter(today, max(1, days*m.percent/100)), Status: "open"})
 	}
 	return item
+}
+
+// ownDay is the day that a person has set for a gap; empty where nobody did.
+func ownDay(f api.Finding) api.Date {
+	if f.DueDate == nil {
+		return ""
+	}
+	return *f.DueDate
 }
 
 // dayAfter is so many days later, on the Friday before where that falls on a weekend.
@@ -142,6 +153,9 @@ func correctiveAction(c api.Control, f api.Finding, action string) string {
 		"improve":          "Close the shortfalls of %s.",
 		"monitor":          "Measure and watch %s, and act on what is seen.",
 	}[action]
+	if f.GapType == "governance" && action == "document" {
+		verb = "Settle what holds of %s where the documents disagree, correct the other, and communicate it."
+	}
 	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
 	if len(f.MissingElements) > 0 {
 		s += " It has to cover:"

@@ -176,12 +176,13 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		r.verdict, r.reason = verdict, reason
 		return r, true
 	}
+	text := c.text[cur.start:cur.end]
 	if word, is := negates(d, c, i, m); is && !d.negative() {
 		r.cover = s.coverOf(h, m.unworded())
-		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, c.text[cur.start:cur.end], from == i) {
+		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == i) {
 			return r, false // it denies something else
 		}
-		if text := c.text[cur.start:cur.end]; d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
+		if d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
 			return r, false // "not looked at again after signing" denies nothing of what comes before it
 		}
 		if d.saidInstead(cur, m) {
@@ -199,7 +200,6 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		}
 		return r, false // what is denied supports nothing
 	}
-	text := c.text[cur.start:cur.end]
 	if d.lackedBy(text) && !refuses.MatchString(text) || d.negative() && turnsOff.MatchString(d.text) && isOff.MatchString(text) {
 		return r, false // of what is off, nothing tells that it can't be turned off
 	}
@@ -209,7 +209,7 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 	}
 	if r.cover < saysPart || !relevant || m.own < minOwn {
 		if plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.plans(&r) {
-			return say(plannedOnly, planReason(plan))
+			return say(plannedOnly, s.planReason(plan, text))
 		}
 		return r, false
 	}
@@ -227,7 +227,7 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 			return r, false
 		}
 		r.named = r.named && !m.off
-		return say(plannedOnly, planReason(plan))
+		return say(plannedOnly, s.planReason(plan, text))
 	}
 	if cur.conditional != 0 && m.main != 0 && m.focus&^cur.conditional == 0 && d.stance.conditional == 0 {
 		return say(partial, "It is said only as a condition, not as a rule or a fact.")
@@ -299,8 +299,12 @@ func (c *candidate) checklist(s *sentence) bool {
 
 var ticked = expression.Of(`(?i)\[x\]|[☑☒✓✔✅]`)
 
-func planReason(plan string) string {
-	return fmt.Sprintf("It is announced, not done: %q.", plan)
+func (s *Session) planReason(plan, text string) string {
+	reason := fmt.Sprintf("It is announced, not done: %q", plan)
+	if s.overdue(text) {
+		reason += ", for a day that has passed"
+	}
+	return reason + "."
 }
 
 func unsaidMinor(m match) string {

@@ -273,6 +273,9 @@ func comment(d *api.VersionDecision) *string {
 		return nil
 	}
 	said := cmp.Or(d.Comment, d.Reason)
+	if d.Reason != "" && d.Reason != said {
+		said += "\n" + d.Reason
+	}
 	if said == "" {
 		return nil
 	}
@@ -318,6 +321,9 @@ func (s *Service) voidStale(ctx context.Context, by api.Caller, id string) error
 func decide(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string) error {
 	if by.Actor.Type == api.ActorWorkflow || by.UserID == "" {
 		return api.Forbidden("only a person can decide at a gate")
+	}
+	if p.Void {
+		return api.Conflict("this approval is void: %s; the %s has to be submitted again", text(p.Reason), p.Gate.Title())
 	}
 	if p.Status != api.ApprovalPending {
 		return api.Conflict("this approval is %s already; it is decided once", p.Status)

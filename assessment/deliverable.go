@@ -348,7 +348,7 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 		}
 		tried := item
 		fields, err := change(&tried)
-		if err == nil && k.version(&v).Status != api.VersionDraft {
+		if err == nil && (k.version(&v).Status != api.VersionDraft || k.item(&item).AllByHand(fields)) {
 			fields, err = differing(&item, &tried, fields)
 		}
 		if err != nil || len(fields) == 0 {

@@ -252,7 +252,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 		assign(&f, "cause", &i.Cause, b.Cause)
 		assign(&f, "effect", &i.Effect, b.Effect)
 		assign(&f, "recommendation", &i.Recommendation, b.Recommendation)
-		f.note("owner", b.Owner.Apply(&i.Owner))
+		f.note("owner", orNobody(b.Owner).Apply(&i.Owner))
 		f.note("note", b.Note.Apply(&i.Note))
 		f.note("due_date", b.DueDate.Apply(&i.DueDate))
 		return f, f.handBack(&i.Item, b.Reset)

@@ -77,15 +77,15 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		return item, true, nil
 	})
 	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {
-		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items)), today)
+		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items, dated(found))), today)
 		carry(poam, d, old.items, copyRemediation)
-		dated := map[string]bool{} // by id, what stands in the approved plan
+		fixed := map[string]bool{} // by id, what stands in the approved plan
 		for n, as := range poam.pair(old.items, old.approved) {
-			dated[old.items[n].ID] = as != nil
+			fixed[old.items[n].ID] = as != nil
 		}
 		was := poam.pair(d.items, old.items)
 		for n, from := range was {
-			if from != nil && dated[from.ID] {
+			if from != nil && fixed[from.ID] {
 				d.items[n].DueDate, d.items[n].DueChanges, d.items[n].Milestones = from.DueDate, from.DueChanges, from.Milestones
 			}
 		}
@@ -151,9 +151,20 @@ func keepCodes(items []api.POAMItem, was []*api.POAMItem, old *former[api.POAMIt
 	}
 }
 
-// stayApart tells which items may become part of others: none that people edited, and of an
-// edited one nothing but what was part of it then.
-func stayApart(items, old []api.POAMItem) func(into, it *api.POAMItem) bool {
+// dated are the days that people set for findings, by the finding's id.
+func dated(found []api.Finding) map[string]api.Date {
+	out := map[string]api.Date{}
+	for _, f := range found {
+		if f.DueDate != nil {
+			out[f.ID] = *f.DueDate
+		}
+	}
+	return out
+}
+
+// stayApart tells which items may become part of others: none that people edited, of an
+// edited one nothing but what was part of it then, and none of which people want another date.
+func stayApart(items, old []api.POAMItem, dated map[string]api.Date) func(into, it *api.POAMItem) bool {
 	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by the finding's id; by a further control
 	for n, from := range poam.pair(items, old) {
 		if from == nil || len(from.EditedFields) == 0 {
@@ -166,7 +177,7 @@ func stayApart(items, old []api.POAMItem) func(into, it *api.POAMItem) bool {
 	}
 	return func(into, it *api.POAMItem) bool {
 		to := edited[into.FindingID]
-		return edited[it.FindingID] == nil && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
+		return edited[it.FindingID] == nil && dated[it.FindingID] == dated[into.FindingID] && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
 	}
 }
 
@@ -262,7 +273,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		assign(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
 		assign(&f, "priority", &i.Priority, b.Priority)
 		assign(&f, "effort", &i.Effort, b.Effort)
-		f.note("owner", b.Owner.Apply(&i.Owner))
+		f.note("owner", orNobody(b.Owner).Apply(&i.Owner))
 		f.note("resources", b.Resources.Apply(&i.Resources))
 		if b.DueDate != nil && approved != nil {
 			s.moveDue(by, i, *b.DueDate)

@@ -124,6 +124,11 @@ func (s *Service) scopeChange(ctx context.Context, by api.Caller, assessment str
 	}
 	found, _, err := s.traits(ctx, by, assessment)
 	return func(sc *api.Scope) error {
+		for name := range b.Traits {
+			if slices.Contains(b.Reset, name) || slices.Contains(b.Reset, "all") {
+				return api.Invalid("reset", "the trait %s is set and handed back at once; do one of them", name)
+			}
+		}
 		if err := set(sc); err != nil {
 			return err
 		}
@@ -344,6 +349,13 @@ func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to,
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
 			return store.Missing(err, "scope", id)
+		}
+		a, err := get(tx, by, sc.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if err := stillOpen(&a); err != nil {
+			return err
 		}
 		if sc.Status != from {
 			return api.Conflict("the scope is %s; only a scope that is %s can become %s", inWords(sc.Status), inWords(from), inWords(to))

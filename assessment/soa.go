@@ -326,7 +326,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		assign(&f, "inclusion_reasons", &i.InclusionReasons, b.InclusionReasons)
 		assign(&f, "rationale", &i.Rationale, b.Rationale)
 		assign(&f, "implementation_status", &i.ImplementationStatus, b.ImplementationStatus)
-		f.note("owner", b.Owner.Apply(&i.Owner))
+		f.note("owner", orNobody(b.Owner).Apply(&i.Owner))
 		f.note("note", b.Note.Apply(&i.Note))
 		assign(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
 		if b.Applicability != nil && leftOut(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {

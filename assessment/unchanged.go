@@ -27,13 +27,26 @@ func again[I any](make maker[I]) maker[I] {
 // unchanged tells whether a version that is under review or approved says what a draft would, made
 // of the same by the same rules.
 func (k kind[V, I]) unchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
-	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method || !maps.Equal(head.Inputs, d.inputs) {
+	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method || !sameBasis(head.Inputs, d.inputs) {
 		return false, nil
 	}
 	items := slices.Clone(d.items)
 	slices.SortStableFunc(items, func(a, b I) int { return cmp.Compare(k.item(&a).ControlCode, k.item(&b).ControlCode) })
 	hash, err := k.contentHash(items)
 	return hash == head.ContentSHA256, err
+}
+
+// sameBasis tells whether what was taken in is the same, whichever versions say it and however
+// they stand.
+func sameBasis(a, b map[string]string) bool {
+	content := func(in map[string]string) map[string]string {
+		in = maps.Clone(in)
+		maps.DeleteFunc(in, func(name, _ string) bool {
+			return strings.HasSuffix(name, "_version_id") || strings.HasSuffix(name, "_status")
+		})
+		return in
+	}
+	return maps.Equal(content(a), content(b))
 }
 
 // differing are the fields a change named, where it changed one of them; none where each has

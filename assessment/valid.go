@@ -32,6 +32,14 @@ func owner(name *string) error {
 	return nil
 }
 
+// orNobody takes an empty name for none.
+func orNobody(name api.Opt[string]) api.Opt[string] {
+	if name.Value != nil && *name.Value == "" {
+		name.Value = nil
+	}
+	return name
+}
+
 func among[S ~string](field string, v S, allowed ...S) error {
 	if slices.Contains(allowed, v) {
 		return nil

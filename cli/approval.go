@@ -190,6 +190,11 @@ func (a *app) pending(ctx context.Context, g api.Gate) (string, error) {
 		return "", err
 	}
 	if len(l.Data) == 0 {
+		all, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}, Gate: g})
+		if err == nil && len(all.Data) == 1 && all.Data[0].Status == api.ApprovalApproved {
+			return "", advise(stopped("version %d of the %s of %q is approved already", all.Data[0].VersionNumber, g.Title(), one.Name),
+				"`%s` tells what comes next", a.command("assess status"))
+		}
 		return "", advise(stopped("nothing waits for approval: the %s of %q is not under review (the assessment is %s)", g.Title(), one.Name, one.State),
 			"after a change it has to be submitted again, with `%s`; `%s` tells what comes next", a.command(nouns[g]+" submit"), a.command("assess status"))
 	}

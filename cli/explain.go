@@ -163,14 +163,14 @@ func (a *app) maturityExplain() *cobra.Command {
 				if !s.Assessed {
 					p.Text("1. Not rated: there was no evidence to rate by, so means leave it out.")
 				} else {
-					p.Text("1. Level %s. It asks: %s", level(s.Level), s.Criteria)
+					p.Text("1. Level %s, which is: %s", level(s.Level), s.Criteria)
 				}
 				p.Text("2. Why: %s", s.Rationale)
 				for _, e := range s.Evidence {
 					cited(p, 4, e)
 				}
 				if s.NextCriteria != "" {
-					p.Text("3. The next level asks: %s", s.NextCriteria)
+					p.Text("3. The next level is: %s", s.NextCriteria)
 				}
 				p.Text("4. The target is %s%s.", level(s.TargetLevel), beforeWords(s.PreviousLevel))
 				whoChanged(p, &s.Item)

@@ -48,8 +48,9 @@ func templateNames() (out []string) {
 func (a *app) report_() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "report", Short: "Write and download reports",
-		Long: `Reports are written from the assessment as it is. Where a part is not approved, the
-report is marked as a draft on every page.`,
+		Long: `Reports are written from the assessment as it is. Where a deliverable in it is not
+approved, the report is marked as a draft on every page. The scope has no gate: its own
+status stands beside it.`,
 		Example: "  service report create --template full --format html --out report.html\n  service report list\n  service report download ID --out report.html",
 	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates(), a.reportBranding())
 }

@@ -266,6 +266,9 @@ the next one; editing one under review voids the approval that was asked for.`,
 				in.Body.NeedsReview = &open
 			}
 			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
+			if e, is := errors.AsType[*api.Error](err); is && rationale == "" && len(e.Details) == 1 && e.Details[0].Field == "rationale" {
+				return advise(err, "add --rationale '…'")
+			}
 			if err != nil {
 				return err
 			}

@@ -327,7 +327,10 @@ func (p *parameter) of(r *http.Request, query url.Values) string {
 		}
 		return text
 	case "query":
-		return strings.Join(query[p.name], ",") // several of what is no list are refused
+		if p.list {
+			return strings.Join(query[p.name], ",")
+		}
+		return query.Get(p.name)
 	case "header":
 		return r.Header.Get(p.name)
 	default:

@@ -62,7 +62,7 @@ var exampleFields = map[string]any{
 	"control_code": "IAC-06", "control_title": "Multi-factor authentication", "domain_code": "IAC", "domain_name": "Identification and authentication",
 	"framework_code": "iso-27001-2022", "framework_codes": []string{"iso-27001-2022"}, "requirement_code": "A.8.5", "requirement_codes": []string{"A.8.5"},
 	"Item.requirement_codes": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "framework_ids": []string{exampleOther},
-	"inputs": map[string]string{"scf_version_id": exampleOther, "scope_sha256": exampleHash}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.completed_with_item": false,
+	"inputs": map[string]string{"scf_version_id": exampleOther, "scope_sha256": exampleHash}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.was_before": "", "Milestone.completed_with_item": false,
 	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "generated_by_agent_run_id": nil,
 	"findings_by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8}, "by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8},
 	"by_domain": map[string]int{"IAC": 4, "GOV": 2}, "enabled": true, "value": 128.0, "email": "ada@acme.example", "role": "member",

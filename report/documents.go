@@ -105,7 +105,7 @@ func (v *view) approvalsSection() []block {
 			}
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			plain(sentence(a.Gate.Title())), number(a.VersionNumber), badge(class, label(string(a.Status))),
+			plain(sentence(a.Gate.Title())), number(a.VersionNumber), badge(class, label(a.Told())),
 			free(actor(a.RequestedBy)).and(span{Text: " "}, span{Text: day(&a.RequestedAt), Keep: true}), free(by).and(span{Text: " "}, span{Text: on, Keep: true}),
 			prose(or(text(a.Reason), "–")), mono(a.TargetSHA256),
 		}})

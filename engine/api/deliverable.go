@@ -140,6 +140,11 @@ type Item struct {
 // SetByHand tells whether a person set a field.
 func (i *Item) SetByHand(field string) bool { return slices.Contains(i.EditedFields, field) }
 
+// AllByHand tells whether people set each of the fields already.
+func (i *Item) AllByHand(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool { return !i.SetByHand(f) })
+}
+
 // Statement is one thing a control asks for, and what the evidence says of it.
 type Statement struct {
 	Text    string  `json:"text"`

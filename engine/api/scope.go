@@ -1,12 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -115,12 +117,22 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*s = TraitSetting{}
-	if whole, is := given.(map[string]any); is {
-		s.Source, _ = whole["source"].(string)
-		var has bool
-		if given, has = whole["value"]; !has {
+	if fields, is := given.(map[string]any); is {
+		var whole struct {
+			Value    any        `json:"value"`
+			Source   string     `json:"source"`
+			Reason   string     `json:"reason"`
+			Evidence []Evidence `json:"evidence"`
+		}
+		strict := json.NewDecoder(bytes.NewReader(b))
+		strict.DisallowUnknownFields()
+		if err := strict.Decode(&whole); err != nil {
+			return fmt.Errorf("a trait is sent back as it is read, or as true, false or unknown: %s", strings.TrimPrefix(err.Error(), "json: "))
+		}
+		if _, has := fields["value"]; !has {
 			return errors.New("a trait has a value: true, false or unknown")
 		}
+		given, s.Source = whole.Value, whole.Source
 	}
 	switch v := given.(type) {
 	case nil:

@@ -18,15 +18,13 @@ import (
 func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment.Dossier) {
 	t.Helper()
 	ctx, in := t.Context(), &api.AssessmentInput{AssessmentID: a}
-	levels := map[string]int{}
+	before := map[string]api.MaturityScore{}
 	was, err := b.Assessments.Dossier(ctx, b.by, a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range was.Scores {
-		if s.Assessed {
-			levels[s.ControlCode] = s.Level
-		}
+		before[s.ControlCode] = s
 	}
 	for _, draft := range []func() error{
 		func() error { _, err := b.Assessments.DraftSoA(ctx, b.by, in); return err },
@@ -78,10 +76,20 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 		whichOne(&i.Item)
 		gap = say(gap, i)
 	}
+	moved := len(d.Scores) != len(was.Scores) || slices.ContainsFunc(d.Scores, func(i api.MaturityScore) bool {
+		s, had := before[i.ControlCode]
+		return !had || s.Assessed != i.Assessed || s.Level != i.Level
+	})
 	for _, i := range d.Scores {
-		level, had := levels[i.ControlCode]
-		if had != (i.PreviousLevel != nil) || had && *i.PreviousLevel != level {
-			t.Fatalf("%s was at level %d before (%v), not %v", i.ControlCode, level, had, i.PreviousLevel)
+		s := before[i.ControlCode]
+		want := s.PreviousLevel // as long as no level is another
+		if moved && s.Assessed {
+			want = &s.Level
+		} else if moved {
+			want = nil
+		}
+		if (want == nil) != (i.PreviousLevel == nil) || want != nil && *i.PreviousLevel != *want {
+			t.Fatalf("%s was at level %v before, not %v", i.ControlCode, want, i.PreviousLevel)
 		}
 		whichOne(&i.Item)
 		i.PreviousLevel = nil

@@ -239,7 +239,7 @@ func (x *machine) step(r *rand.Rand) {
 			decided := d.status == api.VersionUnderReview || d.status == api.VersionApproved
 			err = x.draft(g, again)
 			// What is decided on stays where the draft comes out the same.
-			if again && decided && (g == api.GateSoA || g == api.GateGapAnalysis) && x.head(g).VersionNumber == d.version {
+			if again && decided && g != api.GatePOAM && x.head(g).VersionNumber == d.version {
 				break
 			}
 			m.reopened(g)

@@ -210,6 +210,9 @@ func parseMoved(s string) (out []moved, wrong string) {
 			return nil, fmt.Sprintf("line %d does not say which date the milestone moved to%s", e.line, asMoved)
 		}
 		c := moved{number: e.number, at: m[1], by: strings.Join(strings.Fields(m[2]), " "), due: m[3], reason: settled(m[4])}
+		if strings.Contains(strings.ToLower(c.by), "moved to") {
+			return nil, fmt.Sprintf("line %d says twice where it moved to%s", e.line, asMoved)
+		}
 		for _, d := range []string{c.at, c.due} {
 			if _, ok := day(d); d != "" && !ok {
 				return nil, fmt.Sprintf("line %d: %s is no date%s", e.line, d, asMoved)
