@@ -72,7 +72,7 @@ func alikeRemediations(a, b *api.POAMItem) bool {
 
 func alikeMilestones(a, b *api.Milestone) bool {
 	return a.Title == b.Title && a.DueDate == b.DueDate && a.Status == b.Status && alikeLists(a.Changes, b.Changes) &&
-		alikePointers(a.CompletedAt, b.CompletedAt) && a.CompletedBy == b.CompletedBy && a.CompletedWithItem == b.CompletedWithItem
+		alikePointers(a.CompletedAt, b.CompletedAt) && a.CompletedBy == b.CompletedBy && a.WasBefore == b.WasBefore && a.CompletedWithItem == b.CompletedWithItem
 }
 
 func alikeEvidence(a, b *api.Evidence) bool {

@@ -86,7 +86,7 @@ type TraitSettings map[string]TraitSetting
 func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(b, &given); err != nil {
-		return Invalid("traits", "traits are an object: their names, each with true, false or unknown")
+		return Invalid("traits", "traits are given by their names, each with true, false or unknown")
 	}
 	*s = TraitSettings{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
