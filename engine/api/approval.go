@@ -1,11 +1,14 @@
 package api
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // ApprovalStatus is where an approval stands.
 type ApprovalStatus string
 
-// The statuses of an approval. A void one was overtaken by a change of what it was for.
+// The statuses of an approval.
 const (
 	ApprovalPending  ApprovalStatus = "pending"
 	ApprovalApproved ApprovalStatus = "approved"
@@ -34,6 +37,18 @@ type Approval struct {
 	// Delegation is set where the decision was made for another; Delegates say who may, while it waits.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation by which it was decided; null where the decider's own role gave the right."`
 	Delegates  []Delegate  `json:"delegates" doc:"While it is pending: who may decide besides owners and admins."`
+}
+
+// UnmarshalJSON also reads approvals from when void was a status of its own.
+func (p *Approval) UnmarshalJSON(b []byte) error {
+	type plain Approval
+	if err := json.Unmarshal(b, (*plain)(p)); err != nil {
+		return err
+	}
+	if p.Status == "void" {
+		p.Status, p.Void = ApprovalRejected, true
+	}
+	return nil
 }
 
 // Told is its status as people tell it: what nobody decided is void.
