@@ -58,21 +58,13 @@ func Remediation(c api.Control, fnd api.Finding, aim Aim, o Options) api.POAMIte
 		days = dueDays[api.SeverityLow]
 	}
 	item.DueDate = dayAfter(today, days)
-	if own, err := ownDay(fnd).Time(); err == nil && own.After(today) {
+	if own, is := dateOf(fnd.DueDate); is && own.After(today) {
 		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a person's word goes before the severity's
 	}
 	for _, m := range milestones[action] {
 		item.Milestones = append(item.Milestones, api.Milestone{Title: m.title, DueDate: dayAfter(today, max(1, days*m.percent/100)), Status: "open"})
 	}
 	return item
-}
-
-// ownDay is the day that a person has set for a gap; empty where nobody did.
-func ownDay(f api.Finding) api.Date {
-	if f.DueDate == nil {
-		return ""
-	}
-	return *f.DueDate
 }
 
 // dayAfter is so many days later, on the Friday before where that falls on a weekend.

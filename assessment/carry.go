@@ -144,9 +144,10 @@ func (d *draft[I]) keeps(code string) {
 }
 
 // carry copies the edited fields of the items before to the same items of a draft, and lists
-// the controls it did so for.
-func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from *I, field string)) {
-	for n, from := range k.pair(d.items, old) {
+// the controls it did so for. It returns the item before of each, as pair does.
+func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from *I, field string)) []*I {
+	was := k.pair(d.items, old)
+	for n, from := range was {
 		if from == nil || len(k.item(from).EditedFields) == 0 {
 			continue
 		}
@@ -157,6 +158,7 @@ func carry[V, I any](k kind[V, I], d *draft[I], old []I, copyField func(to, from
 		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
 		d.keeps(to.ControlCode)
 	}
+	return was
 }
 
 // row tells an item apart from the others of its version.

@@ -62,6 +62,15 @@ var (
 		func(i *api.POAMItem) string { return i.FindingOrigin }, func(i *api.POAMItem) string { return i.Weakness }, api.StatePOAMDrafted, validPOAM}
 )
 
+// inputKeys begin the names by which versions note, among their inputs, what they are made from.
+var inputKeys = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}
+
+// asInput is how a version is noted where another is made from it.
+func (k kind[V, I]) asInput(v *V) map[string]string {
+	key, head := inputKeys[k.gate], k.version(v)
+	return map[string]string{key + "_version_id": head.ID, key + "_sha256": head.ContentSHA256, key + "_status": string(head.Status)}
+}
+
 // newest is the version with the highest number; false where there is none.
 func (k kind[V, I]) newest(tx *store.Tx, org, assessment string) (v V, ok bool, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
@@ -389,7 +398,7 @@ func edit[V, I any](ctx context.Context, s *Service, by api.Caller, k kind[V, I]
 func (k kind[V, I]) noteChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, offline bool) error {
 	var named []string
 	for _, f := range fields {
-		named = append(named, strings.ReplaceAll(strings.TrimPrefix(f, handedBack), "_", " "))
+		named = append(named, plain(strings.TrimPrefix(f, handedBack)))
 	}
 	data := map[string]any{"control_code": it.ControlCode, "fields": fields}
 	if offline {

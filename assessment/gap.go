@@ -24,11 +24,7 @@ func (s *Service) afterSoA(ctx context.Context, _ api.Caller, a *api.Assessment)
 		v, err = soa.needed(tx, a)
 		return err
 	})
-	return fromSoA(&v), err
-}
-
-func fromSoA(v *api.SoAVersion) map[string]string {
-	return map[string]string{"soa_version_id": v.ID, "soa_sha256": v.ContentSHA256, "soa_status": string(v.Status)}
+	return soa.asInput(&v), err
 }
 
 // draftGap turns every applicable item of the SoA that falls short into a finding.
@@ -47,7 +43,7 @@ func (s *Service) gapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVers
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.Finding]{method: analyst.Rules, inputs: fromSoA(v)}
+	d = draft[api.Finding]{method: analyst.Rules, inputs: soa.asInput(v)}
 	standing, lines := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
 	for n := range items {
 		lines[items[n].ControlCode] = &items[n]

@@ -31,7 +31,7 @@ func (s *Service) maturityFrom(ctx context.Context, a *api.Assessment, v *api.So
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: fromSoA(v)}
+	d = draft[api.MaturityScore]{method: analyst.Rules, inputs: soa.asInput(v)}
 	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
 		if !i.Applicability.In() {
 			return score, false, nil
@@ -51,8 +51,12 @@ func (s *Service) maturityFrom(ctx context.Context, a *api.Assessment, v *api.So
 // overScores carries what people set, and tells each control's assessed level before: in the version
 // before, or, where that has the same levels, what it told itself.
 func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], snap *catalog.Snapshot) {
-	carryScores(d, old, snap)
-	was := maturity.pair(d.items, old.items)
+	was := carry(maturity, d, old.items, func(to, from *api.MaturityScore, field string) {
+		copyScore(to, from, field)
+		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
+			analyst.SetCriteria(to, c)
+		}
+	})
 	moved := len(d.items) != len(old.items)
 	for n, from := range was {
 		moved = moved || from == nil || from.Assessed != d.items[n].Assessed || from.Level != d.items[n].Level
@@ -67,15 +71,6 @@ func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], sna
 			i.PreviousLevel = &from.Level
 		}
 	}
-}
-
-func carryScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], snap *catalog.Snapshot) {
-	carry(maturity, d, old.items, func(to, from *api.MaturityScore, field string) {
-		copyScore(to, from, field)
-		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
-			analyst.SetCriteria(to, c)
-		}
-	})
 }
 
 func copyScore(to, from *api.MaturityScore, field string) {

@@ -163,7 +163,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 		if err != nil {
 			return err
 		}
-		from = fromSoA(&v)
+		from = soa.asInput(&v)
 	}
 	var found api.GapVersion
 	if d.gap != nil {

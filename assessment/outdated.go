@@ -16,20 +16,25 @@ func outdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	if err != nil {
 		return nil, err
 	}
-	ofSoA, err1 := undecided(tx, a, soa)
-	ofGap, err2 := outdatedBasis(tx, a, gap, soa, "soa")
-	ofGapToo, err3 := undecided(tx, a, gap)
-	ofMaturity, err4 := outdatedBasis(tx, a, maturity, soa, "soa")
-	ofMaturityToo, err5 := undecided(tx, a, maturity)
-	ofPlan, err6 := outdatedBasis(tx, a, poam, gap, "gap")
-	ofAims, err7 := outdatedBasis(tx, a, poam, maturity, "maturity")
-	ofPlanToo, err8 := undecided(tx, a, poam)
-	for _, o := range []*api.Outdated{ofSoA, ofGap, ofGapToo, ofMaturity, ofMaturityToo, ofPlan, ofAims, ofPlanToo} {
+	for _, look := range []func() (*api.Outdated, error){
+		func() (*api.Outdated, error) { return undecided(tx, a, soa) },
+		func() (*api.Outdated, error) { return outdatedBasis(tx, a, gap, soa) },
+		func() (*api.Outdated, error) { return undecided(tx, a, gap) },
+		func() (*api.Outdated, error) { return outdatedBasis(tx, a, maturity, soa) },
+		func() (*api.Outdated, error) { return undecided(tx, a, maturity) },
+		func() (*api.Outdated, error) { return outdatedBasis(tx, a, poam, gap) },
+		func() (*api.Outdated, error) { return outdatedBasis(tx, a, poam, maturity) },
+		func() (*api.Outdated, error) { return undecided(tx, a, poam) },
+	} {
+		o, err := look()
+		if err != nil {
+			return nil, err
+		}
 		if o != nil {
 			out = append(out, *o)
 		}
 	}
-	return out, firstError(err1, err2, err3, err4, err5, err6, err7, err8)
+	return out, nil
 }
 
 // doubts are the messages of what is outdated of a gate's deliverable and of those it rests on.
@@ -90,7 +95,7 @@ func (k kind[V, I]) decided() api.State {
 
 // decidedOn names the first deliverable made from a version that is under review or approved already.
 func decidedOn(tx *store.Tx, a *api.Assessment, basis api.Gate, id string) (string, error) {
-	key := map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}[basis] + "_version_id"
+	key := inputKeys[basis] + "_version_id"
 	for _, gate := range api.Gates {
 		if !slices.Contains(restsOn[gate], basis) {
 			continue
@@ -173,13 +178,14 @@ func documentsHash(docs []api.Document) (string, error) {
 }
 
 // outdatedBasis holds the newest version of one deliverable against that of another which it builds
-// on, key in its inputs; nil where it is made from that, or begun by hand.
-func outdatedBasis[V, I, B, J any](tx *store.Tx, a *api.Assessment, k kind[V, I], on kind[B, J], key string) (*api.Outdated, error) {
+// on; nil where it is made from that, or begun by hand.
+func outdatedBasis[V, I, B, J any](tx *store.Tx, a *api.Assessment, k kind[V, I], on kind[B, J]) (*api.Outdated, error) {
 	v, ok, err := k.newest(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.ahead(a, k.version(&v)) {
 		return nil, err
 	}
 	head := k.version(&v)
+	key := inputKeys[on.gate]
 	id, hash := head.Inputs[key+"_version_id"], head.Inputs[key+"_sha256"]
 	b, ok, err := on.basis(tx, a)
 	if err != nil || !ok || id == "" {

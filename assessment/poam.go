@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,9 +31,9 @@ func (s *Service) afterGap(ctx context.Context, _ api.Caller, a *api.Assessment)
 // planFrom names a plan's inputs: the findings it closes, and the levels it aims at; no levels where
 // none are rated.
 func planFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
-	in := map[string]string{"gap_version_id": v.ID, "gap_sha256": v.ContentSHA256, "gap_status": string(v.Status)}
+	in := gap.asInput(v)
 	if levels.ID != "" {
-		in["maturity_version_id"], in["maturity_sha256"], in["maturity_status"] = levels.ID, levels.ContentSHA256, string(levels.Status)
+		maps.Copy(in, maturity.asInput(levels))
 	}
 	return in
 }
@@ -78,12 +79,11 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 	})
 	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {
 		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items, dated(found))), today)
-		carry(poam, d, old.items, copyRemediation)
+		was := carry(poam, d, old.items, copyRemediation)
 		fixed := map[string]bool{} // by id, what stands in the approved plan
 		for n, as := range poam.pair(old.items, old.approved) {
 			fixed[old.items[n].ID] = as != nil
 		}
-		was := poam.pair(d.items, old.items)
 		for n, from := range was {
 			if from != nil && fixed[from.ID] {
 				d.items[n].DueDate, d.items[n].DueChanges, d.items[n].Milestones = from.DueDate, from.DueChanges, from.Milestones

@@ -119,16 +119,16 @@ func (s *Service) scopeChange(ctx context.Context, by api.Caller, assessment str
 	if len(b.Reset) == 0 {
 		return set, nil
 	}
+	for name := range b.Traits {
+		if slices.Contains(b.Reset, name) || slices.Contains(b.Reset, "all") {
+			return nil, api.Invalid("reset", "the trait %s is set and handed back at once; do one of them", name)
+		}
+	}
 	if _, err := s.read(ctx, by, assessment); err != nil {
 		return nil, err
 	}
 	found, _, err := s.traits(ctx, by, assessment)
 	return func(sc *api.Scope) error {
-		for name := range b.Traits {
-			if slices.Contains(b.Reset, name) || slices.Contains(b.Reset, "all") {
-				return api.Invalid("reset", "the trait %s is set and handed back at once; do one of them", name)
-			}
-		}
 		if err := set(sc); err != nil {
 			return err
 		}

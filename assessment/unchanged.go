@@ -41,9 +41,10 @@ func (k kind[V, I]) unchanged(head *api.DeliverableVersion, d *draft[I]) (bool, 
 func sameBasis(a, b map[string]string) bool {
 	content := func(in map[string]string) map[string]string {
 		in = maps.Clone(in)
-		maps.DeleteFunc(in, func(name, _ string) bool {
-			return strings.HasSuffix(name, "_version_id") || strings.HasSuffix(name, "_status")
-		})
+		for _, key := range inputKeys {
+			delete(in, key+"_version_id")
+			delete(in, key+"_status")
+		}
 		return in
 	}
 	return maps.Equal(content(a), content(b))

@@ -25,7 +25,7 @@ import (
 type input struct {
 	schemas huma.Registry
 	params  []parameter
-	query   map[string]bool // the names that a query may hold
+	query   map[string]bool // the names that a query may hold: whether as a list
 
 	body     []int // the field Body; nil where there is none
 	schema   *huma.Schema
@@ -137,7 +137,7 @@ func (in *input) takeParameter(desc *huma.Operation, f reflect.StructField, p pa
 	p.schema, p.list = huma.SchemaFromField(in.schemas, f, ""), f.Type.Kind() == reflect.Slice
 	described := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: p.schema}
 	if p.in == "query" {
-		in.query[p.name] = true
+		in.query[p.name] = p.list
 		described.Explode = new(bool) // a list is one value, with commas
 	}
 	in.params = append(in.params, p)
@@ -189,9 +189,9 @@ func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
 	}
 	query := r.URL.Query()
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !in.query[name] {
+		if list, known := in.query[name]; !known {
 			wrong.Add(at("query", name), "", "unknown query parameter")
-		} else if n := len(query[name]); n > 1 && !in.isList(name) {
+		} else if n := len(query[name]); n > 1 && !list {
 			wrong.Add(at("query", name), query[name][n-1], fmt.Sprintf("it is given %d times; give one value", n))
 		}
 	}
@@ -245,10 +245,6 @@ func (in *input) refusal(errs []error) *api.Error {
 		}
 	}
 	return e
-}
-
-func (in *input) isList(query string) bool {
-	return slices.ContainsFunc(in.params, func(p parameter) bool { return p.in == "query" && p.name == query && p.list })
 }
 
 // noBody refuses what is sent to an operation that reads nothing of it; an empty object says nothing.

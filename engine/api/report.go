@@ -23,18 +23,21 @@ type Report struct {
 type ReportBody struct {
 	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
-	Title    string `json:"title,omitempty" maxLength:"300"`
-	Layout   string `json:"layout,omitempty" maxLength:"262144" doc:"A Go template of your own, for html and md: it is given the report's JSON form."`
-	Style    string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 whose styles a report in docx takes."`
+	ReportLook
 }
 
 // GenerateBody says what report is wanted; what it leaves out is the full one, as HTML.
 type GenerateBody struct {
 	Format   string `json:"format,omitempty" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template,omitempty" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
-	Title    string `json:"title,omitempty" maxLength:"300"`
-	Layout   string `json:"layout,omitempty" maxLength:"262144" doc:"A Go template of your own, for html and md: it is given the report's JSON form."`
-	Style    string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 whose styles a report in docx takes."`
+	ReportLook
+}
+
+// ReportLook is what a report is called, and what it looks like.
+type ReportLook struct {
+	Title  string `json:"title,omitempty" maxLength:"300"`
+	Layout string `json:"layout,omitempty" maxLength:"262144" doc:"A Go template of your own, for html and md: it is given the report's JSON form."`
+	Style  string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 whose styles a report in docx takes."`
 }
 
 // What a template of one's own and a document for styles may have in bytes.

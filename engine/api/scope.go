@@ -119,10 +119,8 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 	*s = TraitSetting{}
 	if fields, is := given.(map[string]any); is {
 		var whole struct {
-			Value    any        `json:"value"`
-			Source   string     `json:"source"`
-			Reason   string     `json:"reason"`
-			Evidence []Evidence `json:"evidence"`
+			Trait
+			Value any `json:"value"`
 		}
 		strict := json.NewDecoder(bytes.NewReader(b))
 		strict.DisallowUnknownFields()

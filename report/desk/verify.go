@@ -188,7 +188,7 @@ func (s *Service) anew(ctx context.Context, src *report.Source, r *api.Report) (
 		titles = []string{"", r.Title}
 	}
 	for _, title := range titles {
-		asked, err := s.request(api.ReportBody{Template: r.Template, Format: r.Format, Title: title})
+		asked, err := s.request(api.ReportBody{Template: r.Template, Format: r.Format, ReportLook: api.ReportLook{Title: title}})
 		if err != nil {
 			return nil, err
 		}
