@@ -30,7 +30,8 @@ type sentence struct {
 	under    int       // the heading in the same passage that it stands under, or -1
 	times    []quantity
 	years    []int
-	concrete int // how many of who, when, how much, with what it names
+	concrete int     // how many of who, when, how much, with what it names
+	lacked   []thing // what it plainly says there is none of
 }
 
 // term is a concept in a sentence.
@@ -64,6 +65,7 @@ func analyse(text string, year int) *analysis {
 		s := sentence{span: sp, stance: read(said, words, year), lead: -1, under: under}
 		s.row = s.row || isRow(raw)
 		s.terms, s.roots = termsOf(words, s.stance), rootsOf(words)
+		s.lacked = lacked(said, words, &s.stance)
 		s.affirmed = s.roots
 		s.held = bitsOf(s.terms)
 		if s.denied != 0 {

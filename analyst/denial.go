@@ -335,10 +335,14 @@ func (d *demand) asks(words []word) bool {
 
 // ends tells whether the statement itself is about ending things: leavers' accounts are disabled.
 func (d *demand) ends() bool {
-	for _, word := range [...]string{"disable", "remove", "revoke", "terminate", "suspend", "stop", "block", "lock", "withdraw", "cancel", "delete", "discontinue", "dispose"} {
-		if d.mentions(word) {
-			return true
-		}
-	}
-	return d.restricts()
+	return d.withdraws() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") || d.restricts()
+}
+
+// withdraws tells whether the statement asks for something to be taken away.
+func (d *demand) withdraws() bool {
+	return d.mentionsAny("disable", "remove", "revoke", "withdraw", "delete")
+}
+
+func (d *demand) mentionsAny(words ...string) bool {
+	return slices.ContainsFunc(words, d.mentions)
 }

@@ -143,12 +143,24 @@ func best(readings []reading, verdict string) *reading {
 	return b
 }
 
+// shareOnly is a record that says the statement of a share of all; nil where none does.
+func shareOnly(readings []reading) *reading {
+	i := slices.IndexFunc(readings, func(r reading) bool {
+		return r.verdict == partial && r.cover >= saysIt && r.happened && r.from.sentences[r.at].fewer
+	})
+	if i < 0 {
+		return nil
+	}
+	return &readings[i]
+}
+
 const maxQuotes = 3 // for each statement and verdict
 
 // decide weighs all readings of a statement.
 //
 //	says it        and denied by the same document, of a part or of something near → partial
 //	says it        and denied elsewhere → conflicting
+//	says it        and a record tells for which share only → partial
 //	says it        and said by a plan elsewhere → partial
 //	says it                             → covered
 //	partly         and denied elsewhere → conflicting
@@ -173,6 +185,9 @@ func (s *Session) decide(f *found, readings []reading) {
 		set(conflicting, yes, s.differing(f.demand, readings, yes))
 	case yes != nil && odd != nil:
 		set(partial, yes, yes.where()+" says it. "+odd.reason)
+	case yes != nil && shareOnly(readings) != nil:
+		few := shareOnly(readings)
+		set(partial, yes, fmt.Sprintf("%s says it, and %s tells for how many it is so: %s", yes.where(), few.where(), quoteWords(few.quote)))
 	case yes != nil && plan != nil && plan.cover >= saysIt:
 		set(partial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.where(), plan.where(), quoteWords(plan.quote)))
 	case yes != nil:

@@ -1,6 +1,7 @@
 package analyst
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 const months = `january|february|march|april|may|june|july|august|september|october|november|december`
 
 // notSo are the states that a status or a cell says not to be.
-const notSo = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established`
+const notSo = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|tested|reviewed|passed|completed|carried out`
 
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
@@ -35,7 +36,7 @@ var (
 	notStarted = expression.Of(`(?i)^\W*not (?:yet )?started\b`)
 	// nothingFound: "Result: none".
 	nothingFound = expression.Of(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
-	ofState      = expression.Of(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
+	ofState      = expression.Of(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
 	statusYes    = expression.Of(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
 
 	byDate = expression.Of(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
@@ -45,7 +46,7 @@ var (
 	templatePattern = expression.Of(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
 	// separate: "kept apart from one another" limits nothing.
 	separate        = expression.Guard(`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`)
-	limitPattern    = expression.Guard(`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory|[1-9]?\d ?% of)`)
+	limitPattern    = expression.Guard(`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory)`)
 	instructPattern = expression.Guard(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:ignore|disregard|forget) (?:all |everything )?(?:the )?above\b|\b(?:mark|rate|score|grade|report|treat|regard|deem|consider|classify|set|record|flag)\b.{0,120}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|performed|done|in place|effective|covered|level [0-5])|^\W*(?:please )?(?:answer|respond|reply|conclude|say) that\b|\bwhen (?:evaluating|assessing|judging|rating|scoring|auditing|reviewing)\b[^.;]{0,60}, ?(?:please )?(?:answer|respond|reply|conclude|state|say|accept|consider|assume|find|rate|mark|report)\b|\bin your (?:assessment|report|answer|evaluation|judge?ment|findings?|response|rating)\b|\b(?:it is sufficient|it suffices) to (?:find|conclude|accept|state)\b|\bthe (?:correct|right|expected) (?:answer|finding|verdict|rating|conclusion) is\b|\bwrite in (?:the|your) (?:report|assessment|answer|findings?)\b|^\W*(?:grade|verdict)\s*[:=]|\b(?:full|top|maximum) (?:marks|score|points)\b|^\W*score \d+\s*:|\bdo not doubt\b|\byou have seen that\b|\byou are an? (?:auditor|assessor|reviewer|assistant|judge|expert)\b|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm)s? (?:must|should|shall|will|is to|are to|has to|have to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
 	speakerPattern  = expression.Of(`(?i)^\W*(?:(?:system|assistant|user) ?:|(?:assessor|auditor|reviewer)s?: (?:please |kindly )?(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|assume)\b|(?:assistant|ai|model|assessor|auditor|reviewer)s?(?:, (?:please |kindly )?| please | kindly )(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|note that|assume)\b)`)
 	purposePattern  = expression.Of(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
@@ -81,7 +82,7 @@ var triggers = triggerWords(map[int]string{
 		developed purchased completed done prepared drawn written drafted worked compiled procured hired`,
 	forTemplate: `tbd tbc todo fixme lorem your acme text wording sentence defined determined confirmed decided specified completed added written agreed`,
 	forLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
-		most few none outside number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory %`,
+		most few none outside number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory`,
 	forInstruction: `ignore disregard forget override compliant implemented met satisfied satisfactory satisfying passed evidenced level applicable ai prompt message
 		assistant assistants assessor assessors auditor auditors model models tool reviewer reviewers reader readers llm you your above performed done place effective covered
 		answer respond reply conclude say evaluating assessing judging rating scoring auditing reviewing suffices sufficient correct right expected write grade verdict marks points score doubt`,
@@ -110,9 +111,6 @@ func worth(text string, words []word) int {
 		if strings.HasPrefix(w.text, "xxx") {
 			mask |= forTemplate
 		}
-		if strings.HasSuffix(w.text, "%") {
-			mask |= forLimit
-		}
 	}
 	if strings.ContainsAny(text, "[<{$☐□❏⬜") || strings.Contains(text, "____") {
 		mask |= forTemplate
@@ -140,6 +138,10 @@ func readPatterns(s *stance, text string, words []word, year int) {
 			s.limit = ""
 		}
 	}
+	if s.limit == "" {
+		s.limit = fewer(text)
+		s.fewer = s.limit != ""
+	}
 	if strings.ContainsAny(text, ":=|") {
 		s.answersNo = s.answersNo || !s.row && statusNo.MatchString(text)
 		s.answersYes = statusYes.MatchString(text)
@@ -165,8 +167,10 @@ func readPatterns(s *stance, text string, words []word, year int) {
 	}
 }
 
-// ofDeeds are names of columns for what is done or there, without a verb.
-var ofDeeds = wordSet("mfa 2fa authentication encryption backup backups training antivirus malware bitlocker filevault edr monitoring logging patches")
+// ofDeed: a column's name is of what is done or there against a risk: "reviewed: no" denies, "privileged: no" is of a kind.
+func ofDeed(name []word) bool {
+	return slices.ContainsFunc(name, func(w word) bool { return isVerb(w) || safeguards[w.stem] })
+}
 
 // readCells reads a row's bare "no": under a column of state it is said of the whole row, under another
 // of what the column names.
@@ -189,15 +193,12 @@ func (s *stance) readCells(text string, words []word) {
 			s.answersNo = true
 			return
 		}
-		tells, denied := false, uint64(0) // "privileged: no" is of a kind, "reviewed: no" of a deed
-		for _, w := range words {
-			if w.start >= from && w.end <= at {
-				tells = tells || isVerb(w) || ofDeeds[w.text]
-				denied |= 1 << w.clause
-			}
+		own := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < from || w.end > at })
+		if !ofDeed(own) {
+			continue
 		}
-		if tells {
-			s.denied |= denied
+		for _, w := range own {
+			s.denied |= 1 << w.clause
 		}
 	}
 }
@@ -229,7 +230,7 @@ var awaitsNumber = expression.Of(`(?i)\b(?:least|most|than|within|every|after|ma
 
 func readPlan(s *stance, text string, words []word, year, may int) {
 	if may&forPlan != 0 {
-		if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) && !wellPlanned.MatchString(text[m[0]:m[1]]) && !whoDoes.MatchString(text[:m[0]]) {
+		if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) && !wellPlanned.MatchString(text[m[0]:m[1]]) && !whoDoes.MatchString(text[:m[0]]) && !byThen(text, m) {
 			s.plan = strings.TrimSpace(text[m[0]:m[1]])
 		}
 	}
@@ -266,6 +267,13 @@ var lasting = expression.Of(`(?i)\b(?:signed|approved|accepted|granted|valid|ext
 
 // whoDoes: "staff who are going to see patients" are no plan.
 var whoDoes = expression.Of(`(?i)\b(?:who|that|which) $`)
+
+// byThen: a date that something was to be done by announces nothing by itself: "did it by the due date of …".
+func byThen(text string, m []int) bool {
+	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") && byThe.MatchString(text[:m[0]])
+}
+
+var byThe = expression.Of(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:the|its|their|that|this) $`)
 
 // wellPlanned is how a thing is done, not when: "changes are properly planned".
 var wellPlanned = expression.Of(`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`)

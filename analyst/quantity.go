@@ -184,3 +184,41 @@ func concreteness(text string, words []word, s sentence) int {
 	}
 	return n
 }
+
+// shares are "48 % of the staff", "61 of 212 employees" and "of 212 employees, 61 completed it".
+var shares = [...]struct {
+	pattern   *expression.Late
+	part, all int // the groups; 0 is a hundred
+}{
+	{expression.Of(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
+	{expression.Of(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6}) [a-z]{3,}`), 1, 2},
+	{expression.Of(`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{3,}){0,2}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`), 2, 1},
+}
+
+const (
+	nearlyAll   = 95 // percent, from which a share limits nothing
+	leastShared = 10 // of fewer, "2 of 3" may be a rule or a page
+)
+
+// fewer are the words by which a sentence tells that something is so for a share of all; empty where it is
+// for nearly all of them.
+func fewer(text string) string {
+	if !strings.Contains(text, "f ") {
+		return ""
+	}
+	for _, of := range shares {
+		m := of.pattern.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		part, _ := strconv.Atoi(m[of.part])
+		all := 100
+		if of.all > 0 {
+			all, _ = strconv.Atoi(m[of.all])
+		}
+		if all >= leastShared && 100*part < nearlyAll*all {
+			return strings.TrimSpace(m[0])
+		}
+	}
+	return ""
+}

@@ -43,12 +43,19 @@ func filled(text string) string {
 	}
 	for _, c := range cells {
 		value := strings.Trim(text[c.value:c.end], " *_.\t\r\n")
-		if c.value > c.start && unfilledCell.MatchString(value) && (row || value != "") { // "Owners:" leads to a list
+		if c.value > c.start && (unfilledCell.MatchString(value) && (row || value != "") || row && noneOfKind(text[c.start:c.value-1], value)) { // "Owners:" leads to a list
 			text = text[:c.start] + strings.Repeat(" ", c.end-c.start) + text[c.end:]
 		}
 	}
 	return text
 }
+
+// noneOfKind: a "no" in a column that is of no deed says only of which kind a thing is not: "internet-facing: no".
+func noneOfKind(name, value string) bool {
+	return bareNo.MatchString(value) && !ofState.MatchString(name) && !ofDeed(split(name))
+}
+
+var bareNo = expression.Of(`(?i)^\W*(?:no|n|false|none)[\s.]*$`)
 
 // cellsOf is a row without the names of its columns, but for the one in whose cell it announces something.
 func cellsOf(row string, of *sentence) *sentence {

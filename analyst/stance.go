@@ -9,6 +9,7 @@ import (
 // clause of the sentence, so that "A is done, but B is not" denies B alone.
 type stance struct {
 	denied      uint64 // clauses that say something is not so
+	absent      uint64 // of these, those that lack nothing: "no incidents occurred"
 	prohibited  uint64 // clauses that forbid something
 	conditional uint64 // clauses that only suppose it
 	unreal      uint64 // clauses that say what would have been
@@ -22,6 +23,7 @@ type stance struct {
 	template    string // the blank that nobody filled
 	hedge       string // the word that makes it a wish
 	limit       string // the words that narrow it
+	fewer       bool   // these tell for which share of all it is so
 	strong      bool   // must, shall, is required
 	question    bool
 	instruction bool // tells the reader of evidence what to conclude
@@ -87,6 +89,7 @@ func read(text string, words []word, year int) stance {
 	labels := spreadDenial(&s, text, words)
 	readPatterns(&s, text, words, year)
 	s.spreadOver(words)
+	s.readAbsent(words)
 	s.fragment = s.fragment || !labels && !hasVerb(words) && !closes(text, words) || !labels && !s.row && keywords(text, words)
 	return s
 }
@@ -222,7 +225,7 @@ func readNegation(s *stance, words []word) {
 			case comparatives[next]:
 			case hasMoreThan(words, i), keptApart(words, i):
 				s.prohibited |= bit // "no user has more rights than the post needs"
-			case next == "one" && keepsApart(words, i+1):
+			case next == "one" && !auxiliaries[prev] && keepsApart(words, i+1):
 				s.prohibited |= bit
 			case clauseHas(words, w.clause, "beyond"):
 				s.limit = "no " + next + " beyond" // "has no rights beyond the base role"
@@ -566,11 +569,11 @@ func describes(words []word, i int) bool {
 }
 
 // relate lets a relative clause share the denial of what it describes: "there is no
-// server to which logs are sent".
+// server to which logs are sent". So does the reason for it: "… was not held, because the owner was on leave".
 func relate(s *stance, words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		if (w.text == "which" || w.text == "who" || w.text == "whom" || w.text == "whose") && w.clause > 0 && words[i-1].clause != w.clause && s.denied&(1<<(w.clause-1)) != 0 {
+		if (w.text == "which" || w.text == "who" || w.text == "whom" || w.text == "whose" || w.text == "because") && w.clause > 0 && words[i-1].clause != w.clause && s.denied&(1<<(w.clause-1)) != 0 {
 			s.denied |= 1 << w.clause
 		}
 	}

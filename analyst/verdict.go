@@ -60,14 +60,15 @@ type reading struct {
 func (s *Session) readPassage(d *demand, h hit) []reading {
 	c := h.candidate
 	var best []reading // one of each verdict
-	topic, off, lacks := -1.0, false, anchor(nil)
+	topic, off, unnamed := -1.0, false, anchor(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
 		if c.idle[i] || c.imprint[i] && !d.ofDocuments() {
 			continue
 		}
 		window := c.windows[i]
-		if !d.heldBy(window, minOwn*0.6) {
+		lacks := d.lacks(cur)
+		if !lacks && !d.heldBy(window, minOwn*0.6) {
 			continue
 		}
 		near := c.near[i]
@@ -81,7 +82,7 @@ func (s *Session) readPassage(d *demand, h hit) []reading {
 		}
 		m.sense, m.crowd = s.meaning(d, c, i)
 		m.outright = cur.denied != 0 && d.outright(cur)
-		if m.worded = d.wording.best(); !m.outright && s.worth(m) < speaksOf-meaning && s.heard == nil {
+		if m.worded = d.wording.best(); !m.outright && !lacks && s.worth(m) < speaksOf-meaning && s.heard == nil {
 			continue // whatever words it has
 		}
 		read := window
@@ -95,13 +96,13 @@ func (s *Session) readPassage(d *demand, h hit) []reading {
 		if s.heard != nil {
 			s.heard(d.question(), c.quote(from, i), s.worth(m))
 		}
-		if !m.outright && s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6 {
+		if !lacks && (!m.outright && s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6) {
 			continue
 		}
 		if topic < 0 {
-			topic, off, lacks = d.topicOf(c), c.unnamed(d.names) != nil, c.unnamed(d.says)
+			topic, off, unnamed = d.topicOf(c), c.unnamed(d.names) != nil, c.unnamed(d.says)
 		}
-		m.topic, m.off, m.lacks = topic, off, lacks
+		m.topic, m.off, m.lacks = topic, off, unnamed
 		r, ok := s.judgeWindow(d, h, from, i, m)
 		if !ok {
 			continue
@@ -178,12 +179,25 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 	}
 	text := c.text[cur.start:cur.end]
 	if word, is := negates(d, c, i, m); is && !d.negative() {
-		r.cover = s.coverOf(h, m.unworded())
-		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == i) {
-			return r, false // it denies something else
+		whole := r.cover
+		if cur.absent != 0 && cur.denied&^cur.absent == 0 && !cur.backward {
+			return r, false // there is nothing that it could be done with
 		}
 		if d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
 			return r, false // "not looked at again after signing" denies nothing of what comes before it
+		}
+		if whole >= deniesIt && m.plain() {
+			r.cover = whole
+			switch {
+			case d.stillThere(c, cur):
+				return say(denied, "The evidence tells of what was still there.")
+			case d.lacks(cur):
+				return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
+			}
+		}
+		r.cover = s.coverOf(h, m.unworded())
+		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == i) {
+			return r, false // it denies something else
 		}
 		if d.saidInstead(cur, m) {
 			if r.cover < saysPart || !relevant || m.own < minOwn {
@@ -442,6 +456,9 @@ func negates(d *demand, c *candidate, i int, m match) (string, bool) {
 	}
 	if m.main != 0 && m.main&^cur.over == 0 && !d.ends() {
 		return ": it was given up", true
+	}
+	if d.stillThere(c, cur) {
+		return ": it was still there", true
 	}
 	if lead := c.leadOf(cur); lead != cur && lead.denied != 0 {
 		return ", as the words before the list say", true

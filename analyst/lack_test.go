@@ -1,0 +1,134 @@
+package analyst
+
+import (
+	"testing"
+
+	"github.com/scf-service/service/engine/api"
+)
+
+// That there is none of a thing denies only where the thing guards against something.
+func TestNothingIsLacking(t *testing.T) {
+	for text, lacks := range map[string]bool{
+		"There were no incidents in the third quarter.":                   false,
+		"No vulnerabilities were found in the scan of September.":         false,
+		"No exceptions to the policy have been requested.":                false,
+		"No deviations from the baseline were found.":                     false,
+		"No changes were made to the firewall.":                           false,
+		"We had no complaints.":                                           false,
+		"We have no visitors, no branch offices and no wireless network.": false,
+		"We do not use removable media.":                                  false,
+		"We don't develop any applications.":                              false,
+		"There is no personal data in the test environment.":              false,
+		"No test failed.":                                                        false,
+		"No training is overdue.":                                                false,
+		"No access right had to be removed.":                                     false,
+		"No accounts were compromised.":                                          false,
+		"There is no incident register.":                                         true,
+		"No incidents are followed up.":                                          true,
+		"No changes are tested before they go live.":                             true,
+		"No vulnerabilities were fixed in time.":                                 true,
+		"We have no SIEM.":                                                       true,
+		"We have no visitors and no visitor log.":                                true,
+		"We do not use encryption.":                                              true,
+		"There is no separate network for guests.":                               true,
+		"There is no server to which logs are sent.":                             true,
+		"We do not keep a backup server.":                                        true,
+		"No test has been held.":                                                 true,
+		"No laptops are encrypted.":                                              true,
+		"No suppliers were assessed.":                                            true,
+		"No account is closed when somebody leaves.":                             true,
+		"We have no data on who was trained and no list of those who were not.":  true,
+		"There are no alarms in the archive.":                                    true,
+		"There is no one who looks at the alerts.":                               true,
+		"The firewall is not switched on.":                                       true,
+		"We don't review the rights of our suppliers.":                           true,
+		"No owner has been named for the systems that hold personal data so far": true,
+	} {
+		s := analyse(text, 2026).sentences[0]
+		if got := s.denied&^s.absent != 0; got != lacks {
+			t.Errorf("%q: denied %b, absent %b", text, s.denied, s.absent)
+		}
+	}
+}
+
+// A plain lack denies in few words, also where a title names what it is of.
+func TestPlainLacks(t *testing.T) {
+	logs := control("Central collection of logs", "Logs are forwarded to a central log server or SIEM.")
+	holds(t, logs, map[string]string{
+		"There is no central log server yet.":                           denied,
+		"We do not have a table tennis room.":                           missing,
+		"Logs are forwarded to a central log server, which was no rush": covered,
+	})
+	reviews := control("Recertification of access rights", "Access rights are reviewed by owners every quarter.")
+	rule := policy("Owners review access rights every quarter.")
+	for text, want := range map[string]string{
+		"The review of Q2 2026 was not held either, because the owner was on leave": conflicting,
+		"The review of Q1 2026 was held on 31 March 2026.":                          covered,
+		"The minutes of Q1 2026 were not signed.":                                   covered,
+	} {
+		record := passage("record", text)
+		record.DocumentTitle = "Access rights: reviews 2026"
+		if v := judge(t, reviews, rule, record).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+}
+
+// A record that tells of what should be gone contradicts the rule; that it tells of a share limits it.
+func TestRecordsOfFailure(t *testing.T) {
+	leavers := control("Withdrawal of access", "Access of leavers is revoked on the last day.")
+	rule := policy("Access of leavers is revoked on their last day.")
+	for text, want := range map[string]string{
+		"In September 2026 the accounts and access of 14 leavers were still active.": conflicting,
+		"No accounts or access of leavers were still active in September 2026.":      covered,
+		"In September 2026 the access of 14 leavers was revoked on their last day.":  covered,
+	} {
+		if v := judge(t, leavers, rule, passage("record", text)).Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+	}
+	training := control("Security awareness", "All employees complete security awareness training.")
+	rule = policy("All employees complete security awareness training every year.")
+	for text, want := range map[string]string{
+		"Of 212 employees, 61 completed the security awareness training.":             partial,
+		"48 % of the employees completed the security awareness training.":            partial,
+		"61 of the 212 employees completed the security awareness training in 2026.":  partial,
+		"Of 212 employees, 209 completed the security awareness training.":            covered,
+		"99 % of the employees completed the security awareness training by 30 June.": covered,
+	} {
+		j := judge(t, training, rule, passage("record", text))
+		if v := j.Statements[0]; v.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
+		}
+		if want == partial && j.Implementation == api.Implemented {
+			t.Errorf("%q: implemented: %s", text, j.Reason)
+		}
+	}
+}
+
+// What was to be done by a due date is not announced by it.
+func TestDueDates(t *testing.T) {
+	for text, want := range map[string]bool{
+		"151 did not complete it by the due date of 30 June 2026.": false,
+		"MFA for suppliers. Due date: 30 June 2027.":               true,
+	} {
+		s := analyse(text, 2026).sentences
+		if got := s[len(s)-1].plan != ""; got != want {
+			t.Errorf("%q: plan %q", text, s[len(s)-1].plan)
+		}
+	}
+}
+
+// A bare "no" denies in a column of what is done; in another it says of which kind a thing is not, and nothing else.
+func TestColumnsOfKinds(t *testing.T) {
+	holds(t, control("Supplier contracts", "Suppliers are audited."), map[string]string{
+		"Supplier: Nimbus; Contract: C-12; Audited: No":  denied,
+		"Supplier: Nimbus; Contract: C-12; Audited: Yes": covered,
+	})
+	holds(t, control("Tests of restoring", "Restore tests are held every quarter."), map[string]string{
+		"Restore test: Q1 2026; System: ERP; Held on: not held": denied,
+	})
+	holds(t, control("Internet-facing systems", "Internet-facing systems are listed with their owner."), map[string]string{
+		"System: Wiki; Owner: J. Noor; Internet-facing: no": missing,
+	})
+}
