@@ -110,7 +110,7 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 		j.Statements = append(j.Statements, st)
 		for _, r := range f.shown {
 			e := r.evidence(f.demand.text)
-			if f.verdict == conflicting && r.verdict == denied {
+			if f.verdict == conflicting && (r.verdict == denied || r.fell) {
 				e.Stance = "conflicts"
 			}
 			j.Evidence = append(j.Evidence, e)

@@ -60,6 +60,27 @@ func saysWhich(words []word, i int) bool {
 	return false
 }
 
+// ofSubject: the negation at i tells who or what the subject of a sentence is, and the sentence goes on: "staff who
+// do not complete the training lose their access". "We have staff who do not" denies.
+func ofSubject(words []word, i int) bool {
+	k := i - 1
+	for k >= 0 && (auxiliaries[words[k].text] || strings.HasSuffix(words[k].text, "ly")) {
+		k--
+	}
+	if k < 1 || k > maxSubjectName || !relative[words[k].text] || hasVerb(words[:k]) || words[0].text == "we" {
+		return false
+	}
+	if i-1 > k && past[words[i-1].text] || at(words, i-1) == "did" || at(words, i-1) == "had" {
+		return false
+	}
+	return len(words) > i+leastBehind && words[len(words)-1].clause >= words[i].clause && words[k-1].end+1 == words[k].start
+}
+
+const (
+	maxSubjectName = 4 // words of a subject
+	leastBehind    = 4 // words that a sentence goes on with
+)
+
 // keepsApart: the "nobody" that ends at i is a rule on who does what: "nobody approves their own request",
 // "nobody who runs production has rights in the backup". "Nobody who joined was trained" tells what was.
 func keepsApart(words []word, i int) bool {

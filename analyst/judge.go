@@ -143,15 +143,23 @@ func best(readings []reading, verdict string) *reading {
 	return b
 }
 
-// shareOnly is a record that says the statement of a share of all; nil where none does.
-func shareOnly(readings []reading) *reading {
-	i := slices.IndexFunc(readings, func(r reading) bool {
-		return r.verdict == partial && r.cover >= saysIt && r.happened && r.from.sentences[r.at].fewer
-	})
-	if i < 0 {
-		return nil
+// shareOnly: a record says the statement of a share of all.
+func (r *reading) shareOnly() bool {
+	return r.verdict == partial && r.cover >= saysIt && r.happened && r.from.sentences[r.at].fewer
+}
+
+// failed: a record tells that what the statement asks for failed.
+func (r *reading) failed() bool { return r.fell }
+
+// telling is the reading of a kind that says most of the statement; nil where none is.
+func telling(readings []reading, kind func(*reading) bool) *reading {
+	var out *reading
+	for i := range readings {
+		if kind(&readings[i]) {
+			out = better(out, &readings[i])
+		}
 	}
-	return &readings[i]
+	return out
 }
 
 const maxQuotes = 3 // for each statement and verdict
@@ -160,6 +168,7 @@ const maxQuotes = 3 // for each statement and verdict
 //
 //	says it        and denied by the same document, of a part or of something near → partial
 //	says it        and denied elsewhere → conflicting
+//	says it        and a record tells that it failed → conflicting
 //	says it        and a record tells for which share only → partial
 //	says it        and said by a plan elsewhere → partial
 //	says it                             → covered
@@ -185,8 +194,11 @@ func (s *Session) decide(f *found, readings []reading) {
 		set(conflicting, yes, s.differing(f.demand, readings, yes))
 	case yes != nil && odd != nil:
 		set(partial, yes, yes.where()+" says it. "+odd.reason)
-	case yes != nil && shareOnly(readings) != nil:
-		few := shareOnly(readings)
+	case yes != nil && telling(readings, (*reading).failed) != nil:
+		fell := telling(readings, (*reading).failed)
+		set(conflicting, yes, fmt.Sprintf("%s says it, and %s tells that it failed: %s", yes.where(), fell.where(), quoteWords(fell.quote)))
+	case yes != nil && telling(readings, (*reading).shareOnly) != nil:
+		few := telling(readings, (*reading).shareOnly)
 		set(partial, yes, fmt.Sprintf("%s says it, and %s tells for how many it is so: %s", yes.where(), few.where(), quoteWords(few.quote)))
 	case yes != nil && plan != nil && plan.cover >= saysIt:
 		set(partial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.where(), plan.where(), quoteWords(plan.quote)))
@@ -262,7 +274,7 @@ func (f *found) show(readings []reading) {
 			return strings.Compare(a.from.ChunkID, b.from.ChunkID)
 		})
 		for i, r := range of {
-			if i < maxQuotes || r.odd && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.odd }) || r.from.isRecord() && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.from.isRecord() }) {
+			if i < maxQuotes || r.fell || r.odd && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.odd }) || r.from.isRecord() && !slices.ContainsFunc(f.shown, func(s reading) bool { return s.from.isRecord() }) {
 				f.shown = append(f.shown, r)
 			}
 		}

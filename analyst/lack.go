@@ -17,7 +17,7 @@ budget diagram map program programme concept strategy risk-register classificati
 authentication malware bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`)
 
 // alsoLacked are such things that say nothing as the names of columns.
-var alsoLacked = stemSet("committee board officer owner deputy role rule control safeguard measure metric kpi")
+var alsoLacked = stemSet("committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate")
 
 // thing is a word of what a sentence says is lacking.
 type thing struct {
@@ -153,23 +153,29 @@ var (
 	// events are things whose absence is good, or nothing.
 	events = stemSet(`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue problem
 objection anomaly intrusion attack infection misuse abuse fraud claim dispute discrepancy difference error defect escalation crash leak offence offense misconduct disruption interruption
-emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal`)
+emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm impact effect indication suspicion proceeding`)
 	// befell is what is told of events.
 	befell = wordSet(`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
 pending registered recorded logged came arrived took become became confirmed suspected`)
 	// objects are things that risks come with: who has none needs nothing against them.
 	objects = stemSet(`visitor guest office branch site building network wifi wlan media usb stick supplier vendor provider contractor developer card payment cloud server data information
 customer client child minor phone laptop printer tablet device computer tape machine robot model ai website shop forum cookie subsidiary database system application interface api
-container warehouse factory laboratory vehicle drone shift outsourcing`)
+container warehouse factory laboratory vehicle drone shift outsourcing software code detail`)
 	// singled out, an object is itself what guards against a risk: a separate network, a second site.
 	singled = wordSet("separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test")
-	having  = wordSet("have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells rent rents handle handles hold holds keep keeps collect collects")
+	having  = wordSet("have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered")
+	// noticed is told of what nobody would want to find, whatever it is.
+	noticed = wordSet("found detected observed noted seen discovered revealed known outstanding pending suspected")
+	// unwanted tells of things that should not be there: "shared accounts do not exist".
+	unwanted = wordSet("shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous personal private rogue unknown hard-coded hardcoded unusual suspicious")
+	// sparing is what a thing had better not do: "it did not come back", "has not delayed the start".
+	sparing = stemSet("recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover")
 	// ill is a state that nothing should be in.
-	ill = wordSet("still failed fail fails overdue late missing outstanding expired lost affected exposed unresolved unpatched delayed damaged compromised stolen left forgotten wrong")
+	ill = wordSet("still failed fail fails overdue late missing outstanding expired lost affected exposed unresolved unpatched delayed damaged compromised stolen left forgotten wrong unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained")
 )
 
 // readAbsent finds the denied clauses that lack nothing: "no incidents occurred", "we have no visitors", "no
-// test failed", "no right had to be removed".
+// test failed", "no right had to be removed", "shared accounts do not exist".
 func (s *stance) readAbsent(words []word) {
 	if s.row || s.denied == 0 {
 		return
@@ -180,21 +186,41 @@ func (s *stance) readAbsent(words []word) {
 		if s.denied&bit == 0 {
 			continue
 		}
-		from := i + 1
+		none := false
 		switch {
 		case w.text == "no":
 			prev := at(words, i-1)
 			goesOn := i > 0 && (prev == "and" || prev == "or" || words[i-1].clause != w.clause) // "no visitors, no offices and no shop"
 			there = there && goesOn || having[prev] || auxiliaries[prev] && clauseHas(words, w.clause, "there")
-		case (w.text == "not" || strings.HasSuffix(w.text, "n't")) && having[at(words, i+1)]:
-			from, there = i+2, true
+			if at(words, i+1) == "one" {
+				none = told(words[min(i+2, len(words)):], ill)
+				break
+			}
+			none = w.clause == words[min(i+1, len(words)-1)].clause && lacksNothing(words, i+1, there)
+		case w.text == "none" || w.text == "nobody" || w.text == "nothing":
+			rest := words[i+1:]
+			if w.text == "nothing" && unwanted[at(rest, 0)] {
+				rest = rest[1:]
+			}
+			none = told(rest, ill) || hadTo(rest) || w.text == "nothing" && told(rest, noticed)
+		case w.text == "not" || strings.HasSuffix(w.text, "n't"):
+			next := i + 1
+			switch verb := at(words, next); {
+			case having[verb] && lacksNothing(words, next+1, true), having[verb] && prepositions[at(words, next+1)] && lacksNothing(words, next+2, true):
+				none = true
+			case verb == "exist" || verb == "in" && at(words, next+1) == "use":
+				none = clauseSome(words, w.clause, func(w string) bool { return unwanted[w] })
+			default:
+				none = (sparing[stemOf(verb)] || (verb == "come" || verb == "hold") && (at(words, next+1) == "back" || at(words, next+1) == "up")) && !safeguarding(words, w.clause, next)
+			}
+		case w.text == "never":
+			none = sparing[stemOf(at(words, i+1))]
+		case w.text == "longer": // "unsupported systems are no longer in use"
+			continue
 		default:
 			continue
 		}
-		if next := at(words, from); next == "any" || next == "a" || next == "an" {
-			from++
-		}
-		if end := endOfThing(words, from); end > from && lacksNothing(words[from:end], words[end:], there) {
+		if none {
 			s.absent |= bit
 		} else {
 			lacks |= bit
@@ -203,12 +229,17 @@ func (s *stance) readAbsent(words []word) {
 	s.absent &^= lacks
 }
 
+// safeguarding: what follows in a clause names a safeguard.
+func safeguarding(words []word, clause uint8, from int) bool {
+	return slices.ContainsFunc(words[min(from, len(words)):], func(w word) bool { return w.clause == clause && (safeguards[w.stem] || alsoLacked[w.stem]) })
+}
+
 // endOfThing is where what is named from a word on ends.
 func endOfThing(words []word, from int) int {
 	end := from
-	for end < len(words) && words[end].clause == words[min(from, len(words)-1)].clause {
+	for end < len(words) && words[end].clause == words[from].clause {
 		w := words[end].text
-		if auxiliaries[w] || modals[w] || relative[w] || prepositions[w] || w == "and" || w == "or" || w == "so" || w == "yet" || befell[w] || ill[w] {
+		if auxiliaries[w] || modals[w] || relative[w] || prepositions[w] || w == "and" || w == "or" || w == "so" || w == "yet" || end > from && (befell[w] || ill[w]) {
 			break
 		}
 		end++
@@ -216,8 +247,20 @@ func endOfThing(words []word, from int) int {
 	return end
 }
 
-// lacksNothing: that there is none of a thing, of which the rest is told, is no lack.
-func lacksNothing(name, rest []word, there bool) bool {
+// lacksNothing: that there is none of the thing that begins at from is no lack. there: it is said of being
+// there or being had, "there is no …", "we have no …".
+func lacksNothing(words []word, from int, there bool) bool {
+	if next := at(words, from); next == "any" || next == "a" || next == "an" {
+		from++
+	}
+	if from >= len(words) {
+		return false
+	}
+	end := endOfThing(words, from)
+	if end == from {
+		return false
+	}
+	name, rest := words[from:end], words[end:]
 	head := name[len(name)-1]
 	if first := at(rest, 0); !there && (prepositions[first] || first == "or" || first == "and") { // "no deviations from the baseline were found"
 		if i := slices.IndexFunc(rest, func(w word) bool { return auxiliaries[w.text] && w.clause == rest[0].clause }); i > 0 {
@@ -233,11 +276,16 @@ func lacksNothing(name, rest []word, there bool) bool {
 	case there && objects[head.stem]:
 		next := at(rest, 0)
 		return next != "to" && next != "for" && !relative[next]
+	case there && (events[head.stem] || unwanted[name[0].text]):
+		return true
 	case events[head.stem]:
-		return there || !hasAuxiliary(rest) && !hasVerb(rest) || told(rest, befell) || told(rest, ill)
+		return !hasAuxiliary(rest) && !hasVerb(rest) || told(rest, befell) || told(rest, ill) || hadTo(rest)
 	}
-	return !there && (told(rest, ill) || at(rest, 0) == "had" && at(rest, 1) == "to")
+	return !there && (told(rest, ill) || told(rest, noticed) || hadTo(rest))
 }
+
+// hadTo: "had to be removed" of what did not.
+func hadTo(rest []word) bool { return at(rest, 0) == "had" && at(rest, 1) == "to" }
 
 // told: the predicate that words begin with is one of some.
 func told(rest []word, of map[string]bool) bool {
@@ -256,3 +304,31 @@ func told(rest []word, of map[string]bool) bool {
 }
 
 const maxTold = 3 // auxiliaries before what is told
+
+// failing tells of a safeguard that was there and did not hold: it went unanswered, was skipped, came too late,
+// was past its time. madeGood is what was done about it.
+var (
+	failing = expression.Guard(`(?i)\b(?:aborted|(?:went|were|was|left|remained) (?:\w+ )?(?:unanswered|unnoticed|unattended|unread|unescorted|unlocked|unsigned)|(?:was|were|been) (?:\w+ )?(?:skipped|missed|omitted|forgotten|overlooked|bypassed|propped open|left open|wedged open|switched off|ignored|cancelled|canceled)|` +
+		`failed (?:on|in|at|again|because|after|for|with|twice|three times)|expired (?:on|in|at|without|last|before|unnoticed|weeks|months|days)|(?:is|are|was|were) (?:\w+ )?(?:overdue|out of date|outdated|expired|unpatched|unescorted)|` +
+		`overdue (?:by|since)|(?:against|instead of|above|beyond|exceeding) (?:an? |the |our |its )?(?:\w+ )?(?:target|limit|deadline|maximum|service level)|longer than (?:the )?(?:allowed|agreed|permitted|required)|should have (?:been )?\w+|that should be|` +
+		`(?:days|weeks|months|hours|years) (?:late|overdue|too late|past (?:the|their|its)|behind (?:plan|schedule)|after (?:\w+ ){0,3}(?:contract|employment|last day|departure|left|leaving|deadline|due date|expiry|release))|` +
+		`more than (?:\w+ ){1,2}(?:months|years) old|turned out to be|with(?:out a| no) badge|had (?:already )?\w+ (?:\w+ )?before|before (?:\w+ ){1,4}had\b|still (?:on|in|had|held|working|carried)|could not be (?:read|restored|opened|reached|found|produced|traced))\b`)
+	madeGood = expression.Guard(`(?i)\b(?:repeated|repaired|corrected|resolved|fixed|remedied|reissued|renewed|closed|made up for|caught up|re-?ran|re-?run|retested|rescheduled|recovered|replaced|removed the same|disabled the same|revoked the same|since then|in the meantime)\b`)
+)
+
+// fell: a record tells at a sentence that what it speaks of failed, and not that it was made good.
+func (c *candidate) fell(i int) bool {
+	cur := &c.sentences[i]
+	if cur.row || cur.strong || cur.conditional&1|cur.unreal|cur.denied|cur.prohibited != 0 || cur.plan != "" || cur.hedge != "" || cur.question || !c.isRecord() && len(cur.years) == 0 {
+		return false
+	}
+	text := c.text[cur.start:cur.end]
+	if !failing.MatchString(text) || madeGood.MatchString(text) {
+		return false
+	}
+	if n := i + 1; n < len(c.sentences) && !c.sentences[n].row && !c.sentences[n].item {
+		next := &c.sentences[n]
+		return next.denied != 0 || next.plan != "" || !madeGood.MatchString(c.text[next.start:next.end])
+	}
+	return true
+}

@@ -23,6 +23,19 @@ func TestNothingIsLacking(t *testing.T) {
 		"No training is overdue.":                                                false,
 		"No access right had to be removed.":                                     false,
 		"No accounts were compromised.":                                          false,
+		"Nothing unusual was noted on the guard's round.":                        false,
+		"The scan did not reveal any critical vulnerabilities.":                  false,
+		"We have never suffered a ransomware attack.":                            false,
+		"Generic or shared accounts do not exist in the system.":                 false,
+		"Our consultants do not work with classified information.":               false,
+		"The storm caused no damage to the cabling.":                             false,
+		"No breaches had to be reported to the authority.":                       false,
+		"The simulation ended with a click rate of 2 %, and no one entered it.":  false,
+		"Without a valid badge, no one is admitted to the laboratory.":           false,
+		"Visitors who fail to show identification are refused entry.":            false,
+		"Staff who do not complete the training lose their network access.":      false,
+		"The audit did not find evidence of access reviews.":                     true,
+		"We have staff who do not complete the training.":                        true,
 		"There is no incident register.":                                         true,
 		"No incidents are followed up.":                                          true,
 		"No changes are tested before they go live.":                             true,
@@ -131,4 +144,42 @@ func TestColumnsOfKinds(t *testing.T) {
 	holds(t, control("Internet-facing systems", "Internet-facing systems are listed with their owner."), map[string]string{
 		"System: Wiki; Owner: J. Noor; Internet-facing: no": missing,
 	})
+}
+
+// A record that tells that a safeguard failed contradicts the rule, unless it was made good.
+func TestSafeguardsThatFailed(t *testing.T) {
+	for text, want := range map[string]bool{
+		"The restore test of the finance database aborted after 40 minutes because the tape was unreadable.":  true,
+		"The access review for the ERP system was skipped in Q2 2026.":                                        true,
+		"The patch was installed 47 days after release, against a target of 14 days.":                         true,
+		"Three intrusion alarms at the depot went unanswered over the weekend.":                               true,
+		"Of the joiners in May, eight had started work before their check came back.":                         true,
+		"The badge opened the door four weeks after his contract ended.":                                      true,
+		"Eleven laptops were resold with the data still on the disks.":                                        true,
+		"The corrective action is overdue by five months.":                                                    true,
+		"The backup failed on nine of thirty nights. The jobs were corrected and have run every night since.": false,
+		"The review was skipped in July and made up for on 4 August.":                                         false,
+		"All overdue actions were closed.":                                                                    false,
+		"Sampled changes: not one had gone live before approval.":                                             false,
+		"Laptops must not be left unattended in vehicles.":                                                    false,
+		"Where an alarm went unanswered, the guard calls the police.":                                         false,
+	} {
+		c := (&Session{}).analysed(passage("record", text))
+		if got := (&candidate{prepared: c}).fell(0); got != want {
+			t.Errorf("%q: failed %t", text, got)
+		}
+	}
+	c := control("Access reviews", "Access rights are reviewed every quarter.")
+	rule := policy("Access rights are reviewed every quarter by the owners.")
+	j := judge(t, c, rule, passage("record", "The quarterly review of access rights was skipped in Q2 2026."))
+	if v := j.Statements[0]; v.Verdict != conflicting || j.Implementation == api.Implemented {
+		t.Errorf("%s, %s: %s", j.Implementation, v.Verdict, v.Reason)
+	}
+	shown := false
+	for _, e := range j.Evidence {
+		shown = shown || e.Stance == "conflicts"
+	}
+	if !shown {
+		t.Errorf("the record isn't quoted: %+v", j.Evidence)
+	}
 }

@@ -81,15 +81,19 @@ func read(text string, words []word, year int) stance {
 		s.conditional |= 1 // "Lost it? Tell us."
 	}
 	readNegation(&s, words)
+	s.readAbsent(words)
+	whole := s.denied&^s.absent == 0
 	relate(&s, words)
 	if s.unreal&2 != 0 && titled(text, words) {
 		s.unreal |= 1
 	}
 	readModality(&s, text, words)
 	labels := spreadDenial(&s, text, words)
+	if whole {
+		s.absent = s.denied
+	}
 	readPatterns(&s, text, words, year)
 	s.spreadOver(words)
-	s.readAbsent(words)
 	s.fragment = s.fragment || !labels && !hasVerb(words) && !closes(text, words) || !labels && !s.row && keywords(text, words)
 	return s
 }
@@ -187,8 +191,12 @@ func readNegation(s *stance, words []word) {
 				// "What did not", "reports to X and does not report to Y", "are not vendors in the sense of …".
 			case next == "yet" || now:
 				s.denied |= bit
-			case prev == "do" && orders(words, i-1):
-				s.prohibited |= bit
+			case prev == "do" && orders(words, i-1), auxiliaries[prev] && next == "to" && at(words, i+2) == "be":
+				s.prohibited |= bit // "documents are not to be left behind"
+			case next == "one" && slices.ContainsFunc(words[i:], func(w word) bool { return w.text == "before" || w.text == "without" }):
+				s.prohibited |= bit // "not one had gone live before approval"
+			case ofSubject(words, i):
+				// "Staff who do not complete it lose their access" says who.
 			case modals[prev] || ability || banned[next]:
 				s.prohibited |= bit
 			case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
@@ -225,6 +233,9 @@ func readNegation(s *stance, words []word) {
 			case comparatives[next]:
 			case hasMoreThan(words, i), keptApart(words, i):
 				s.prohibited |= bit // "no user has more rights than the post needs"
+			case words[0].text == "without" && w.clause > 0:
+				s.denied &^= 1 // "without a badge, no one is admitted"
+				s.prohibited |= bit | 1
 			case next == "one" && !auxiliaries[prev] && keepsApart(words, i+1):
 				s.prohibited |= bit
 			case clauseHas(words, w.clause, "beyond"):
@@ -313,6 +324,9 @@ func readNegation(s *stance, words []word) {
 			}
 		case lacking[w.text]:
 			// "Looks for missing entries" misses nothing.
+			if relative[prev] && i <= maxSubjectName && strings.HasPrefix(w.text, "fail") && len(words) > i+leastBehind {
+				continue // "visitors who fail to show it are refused"
+			}
 			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaries[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && at(words, i-2) == "in" || w.text == "absence" && next != "of" {
 				continue
 			}

@@ -54,12 +54,13 @@ type reading struct {
 	concrete int
 	named    bool // of a planned one: it names what the control is about
 	odd      bool // a row that denies what its neighbours affirm
+	fell     bool // a record that tells of its failing
 }
 
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
 func (s *Session) readPassage(d *demand, h hit) []reading {
 	c := h.candidate
-	var best []reading // one of each verdict
+	var best []reading // one of each verdict, and one of failing
 	topic, off, unnamed := -1.0, false, anchor(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
@@ -107,7 +108,7 @@ func (s *Session) readPassage(d *demand, h hit) []reading {
 		if !ok {
 			continue
 		}
-		k := slices.IndexFunc(best, func(b reading) bool { return b.verdict == r.verdict })
+		k := slices.IndexFunc(best, func(b reading) bool { return b.verdict == r.verdict && b.fell == r.fell })
 		switch {
 		case k < 0:
 			k, best = len(best), append(best, r)
@@ -213,6 +214,10 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 			return say(denied, "The evidence says that it is not so"+word+".")
 		}
 		return r, false // what is denied supports nothing
+	}
+	if !d.negative() && r.cover >= deniesIt && relevant && m.plain() && c.fell(i) {
+		r.fell = true
+		return say(partial, "A record tells that it failed.")
 	}
 	if d.lackedBy(text) && !refuses.MatchString(text) || d.negative() && turnsOff.MatchString(d.text) && isOff.MatchString(text) {
 		return r, false // of what is off, nothing tells that it can't be turned off
