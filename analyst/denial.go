@@ -13,6 +13,9 @@ func ended(words []word, i int) bool {
 		k--
 	}
 	before := at(words, k)
+	if w == "stopped" && next == "by" {
+		return false // an attack, by the firewall
+	}
 	switch w {
 	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
 		return auxiliaries[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
@@ -240,7 +243,7 @@ func (s *stance) tooLate(words []word) {
 var enforced = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn")
 
 var (
-	harm        = wordSet("read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused")
+	harm        = wordSet("exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused")
 	separating  = wordSet("path paths route routes connection connections") // that there is none keeps apart
 	shielded    = wordSet("protected locked restricted limited blocked forbidden enforced")
 	refusing    = wordSet("refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited")

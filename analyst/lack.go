@@ -153,7 +153,7 @@ var (
 	// events are things whose absence is good, or nothing.
 	events = stemSet(`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue problem
 objection anomaly intrusion attack infection misuse abuse fraud claim dispute discrepancy difference error defect escalation crash leak offence offense misconduct disruption interruption
-emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm impact effect indication suspicion proceeding`)
+emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm impact effect indication suspicion proceeding downtime gap mistake misstatement`)
 	// befell is what is told of events.
 	befell = wordSet(`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
 pending registered recorded logged came arrived took become became confirmed suspected`)
@@ -167,11 +167,12 @@ container warehouse factory laboratory vehicle drone shift outsourcing software 
 	// noticed is told of what nobody would want to find, whatever it is.
 	noticed = wordSet("found detected observed noted seen discovered revealed known outstanding pending suspected")
 	// unwanted tells of things that should not be there: "shared accounts do not exist".
-	unwanted = wordSet("shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous personal private rogue unknown hard-coded hardcoded unusual suspicious")
+	unwanted = wordSet("shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous personal private rogue unknown hard-coded hardcoded unusual suspicious outstanding overdue open critical major late failed missing unexpected unplanned")
+	harmed = wordSet("lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed")
 	// sparing is what a thing had better not do: "it did not come back", "has not delayed the start".
 	sparing = stemSet("recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover")
 	// ill is a state that nothing should be in.
-	ill = wordSet("still failed fail fails overdue late missing outstanding expired lost affected exposed unresolved unpatched delayed damaged compromised stolen left forgotten wrong unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained")
+	ill = wordSet("still failed fail fails overdue late missing outstanding expired lost affected exposed unresolved unpatched delayed damaged compromised stolen left forgotten wrong unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained remain remains leaves impacted interrupted disrupted manipulated")
 )
 
 // readAbsent finds the denied clauses that lack nothing: "no incidents occurred", "we have no visitors", "no
@@ -192,13 +193,22 @@ func (s *stance) readAbsent(words []word) {
 			prev := at(words, i-1)
 			goesOn := i > 0 && (prev == "and" || prev == "or" || words[i-1].clause != w.clause) // "no visitors, no offices and no shop"
 			there = there && goesOn || having[prev] || auxiliaries[prev] && clauseHas(words, w.clause, "there")
+			if at(words, i+1) == "longer" {
+				// "unsupported systems are no longer in use", "the gap is no longer there"
+				none = slices.ContainsFunc(words[:i], func(w word) bool { return unwanted[w.text] || events[w.stem] })
+				break
+			}
+			if next := at(words, i+1); next == "evidence" || next == "proof" {
+				none = clauseAfter(words, i+2, harm)
+				break
+			}
 			if at(words, i+1) == "one" {
 				none = told(words[min(i+2, len(words)):], ill)
 				break
 			}
 			none = w.clause == words[min(i+1, len(words)-1)].clause && lacksNothing(words, i+1, there)
 		case w.text == "none" || w.text == "nobody" || w.text == "nothing":
-			rest := words[i+1:]
+			rest := pastOf(words[i+1:])
 			if w.text == "nothing" && unwanted[at(rest, 0)] {
 				rest = rest[1:]
 			}
@@ -210,13 +220,21 @@ func (s *stance) readAbsent(words []word) {
 				none = true
 			case verb == "exist" || verb == "in" && at(words, next+1) == "use":
 				none = clauseSome(words, w.clause, func(w string) bool { return unwanted[w] })
+			case verb == "a" && at(words, next+1) == "single":
+				none = unwanted[at(words, next+2)] || lacksNothing(words, next+2, false)
+			case harmed[verb]:
+				none = true // "customers were not affected"
 			default:
 				none = (sparing[stemOf(verb)] || (verb == "come" || verb == "hold") && (at(words, next+1) == "back" || at(words, next+1) == "up")) && !safeguarding(words, w.clause, next)
 			}
 		case w.text == "never":
-			none = sparing[stemOf(at(words, i+1))]
-		case w.text == "longer": // "unsupported systems are no longer in use"
-			continue
+			none = sparing[stemOf(at(words, i+1))] || hadTo(words[i+1:])
+		case w.text == "without":
+			next := i + 1
+			if at(words, next) == "a" && at(words, next+1) == "single" {
+				next += 2
+			}
+			none = lacksNothing(words, next, true) && !clauseSome(words, w.clause, func(w string) bool { return objects[stemOf(w)] })
 		default:
 			continue
 		}
@@ -262,10 +280,14 @@ func lacksNothing(words []word, from int, there bool) bool {
 	}
 	name, rest := words[from:end], words[end:]
 	head := name[len(name)-1]
-	if first := at(rest, 0); !there && (prepositions[first] || first == "or" || first == "and") { // "no deviations from the baseline were found"
-		if i := slices.IndexFunc(rest, func(w word) bool { return auxiliaries[w.text] && w.clause == rest[0].clause }); i > 0 {
-			rest = rest[i:]
+	if first := at(rest, 0); there && (first == "or" || first == "and") && at(rest, 1) != "no" { // "no critical or major findings"
+		if more := endOfThing(words, end+1); more > end+1 {
+			name, rest = words[from:more], words[more:]
+			head = name[len(name)-1]
 		}
+	}
+	if !there {
+		rest = pastOf(rest)
 	}
 	for _, w := range name {
 		if safeguards[w.stem] || alsoLacked[w.stem] || singled[w.text] {
@@ -282,6 +304,25 @@ func lacksNothing(words []word, from int, there bool) bool {
 		return !hasAuxiliary(rest) && !hasVerb(rest) || told(rest, befell) || told(rest, ill) || hadTo(rest)
 	}
 	return !there && (told(rest, ill) || told(rest, noticed) || hadTo(rest))
+}
+
+// pastOf is the predicate behind "of the laptops" or "from the baseline".
+func pastOf(rest []word) []word {
+	if first := at(rest, 0); !prepositions[first] && first != "or" && first != "and" {
+		return rest
+	}
+	i := slices.IndexFunc(rest, func(w word) bool {
+		return w.clause == rest[0].clause && (auxiliaries[w.text] || befell[w.text] || ill[w.text])
+	})
+	if i < 0 {
+		return rest
+	}
+	return rest[i:]
+}
+
+// clauseAfter: the words from one on have one of some.
+func clauseAfter(words []word, from int, of map[string]bool) bool {
+	return from < len(words) && slices.ContainsFunc(words[from:], func(w word) bool { return of[w.text] })
 }
 
 // hadTo: "had to be removed" of what did not.
@@ -308,12 +349,12 @@ const maxTold = 3 // auxiliaries before what is told
 // failing tells of a safeguard that was there and did not hold: it went unanswered, was skipped, came too late,
 // was past its time. madeGood is what was done about it.
 var (
-	failing = expression.Guard(`(?i)\b(?:aborted|(?:went|were|was|left|remained) (?:\w+ )?(?:unanswered|unnoticed|unattended|unread|unescorted|unlocked|unsigned)|(?:was|were|been) (?:\w+ )?(?:skipped|missed|omitted|forgotten|overlooked|bypassed|propped open|left open|wedged open|switched off|ignored|cancelled|canceled)|` +
+	failing = expression.Guard(`(?i)\b(?:aborted|(?:went|were|was|left|remained|stayed) (?:\w+ )?un(?:answered|noticed|attended|read|escorted|locked|signed|acknowledged|resolved|reviewed|protected|encrypted|monitored|patched|tested|staffed|checked)|(?:was|were|been) (?:\w+ )?(?:skipped|missed|omitted|forgotten|overlooked|bypassed|propped open|left open|wedged open|switched off|ignored|cancelled|canceled)|` +
 		`failed (?:on|in|at|again|because|after|for|with|twice|three times)|expired (?:on|in|at|without|last|before|unnoticed|weeks|months|days)|(?:is|are|was|were) (?:\w+ )?(?:overdue|out of date|outdated|expired|unpatched|unescorted)|` +
-		`overdue (?:by|since)|(?:against|instead of|above|beyond|exceeding) (?:an? |the |our |its )?(?:\w+ )?(?:target|limit|deadline|maximum|service level)|longer than (?:the )?(?:allowed|agreed|permitted|required)|should have (?:been )?\w+|that should be|` +
+		`overdue (?:by|since)|skipped|had lapsed|got past|gave out|kept working|although (?:\w+ ){1,3}(?:calls? for|asks? for|requires?|demands?|had flagged|had warned)|missing (?:the|its) (?:\S+ )?(?:limit|deadline|target)|(?:against|instead of|above|beyond|exceeding) (?:an? |the |our |its )?(?:\w+ ){0,3}(?:target|limit|deadline|maximum|service level|objective)|longer than (?:the )?(?:allowed|agreed|permitted|required)|should have (?:been )?\w+|that should be|` +
 		`(?:days|weeks|months|hours|years) (?:late|overdue|too late|past (?:the|their|its)|behind (?:plan|schedule)|after (?:\w+ ){0,3}(?:contract|employment|last day|departure|left|leaving|deadline|due date|expiry|release))|` +
-		`more than (?:\w+ ){1,2}(?:months|years) old|turned out to be|with(?:out a| no) badge|had (?:already )?\w+ (?:\w+ )?before|before (?:\w+ ){1,4}had\b|still (?:on|in|had|held|working|carried)|could not be (?:read|restored|opened|reached|found|produced|traced))\b`)
-	madeGood = expression.Guard(`(?i)\b(?:repeated|repaired|corrected|resolved|fixed|remedied|reissued|renewed|closed|made up for|caught up|re-?ran|re-?run|retested|rescheduled|recovered|replaced|removed the same|disabled the same|revoked the same|since then|in the meantime)\b`)
+		`more than (?:\w+ ){1,2}(?:months|years) old|turned out to be|with(?:out a| no) badge|had (?:already )?\w+ (?:\w+ )?before|before (?:\w+ ){1,4}had\b|still (?:on|in|had|held|working|carried)|could not be (?:located|read|restored|opened|reached|found|produced|traced))\b`)
+	madeGood = expression.Guard(`(?i)\b(?:repeated|repaired|corrected|resolved|fixed|remedied|reissued|renewed|closed|made up for|caught up|re-?ran|re-?run|retested|rescheduled|recovered|replaced|removed the same|disabled the same|revoked the same|since then|in the meantime|dropped|improved|shortened|better than|well (?:below|within|under))\b`)
 )
 
 // fell: a record tells at a sentence that what it speaks of failed, and not that it was made good.
