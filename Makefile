@@ -24,7 +24,7 @@ TREE      := $(shell git rev-parse --git-path service-tree-before)
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
 
-# On the build server, of one kind of processor: the others cost as much again.
+# On the build server, of two systems and one kind of processor: the others cost as much again.
 test: MACHINES := one
 test: tree-before setup fmt mod vet lint unit race bench fuzz release clean-tree
 	@echo; echo "=== all fine"
@@ -70,7 +70,7 @@ cross:
 	@tools/section "vet for another processor" "Mend what go vet names above." env GOARCH=arm64 CGO_ENABLED=0 go vet ./evidence/search
 
 # A release as it would be, in dist/: programs and archives of all systems, packages, lists of
-# parts, checksums. MACHINES=one leaves out processors of another kind. What needs an account or a program that is not here is left out, by name.
+# parts, checksums. MACHINES=one leaves out macOS and processors of another kind. What needs an account or a program that is not here is left out, by name.
 release: $(RELEASER)
 	@tools/section "the release's configuration" "Mend goreleaser.yaml." $(RELEASER) check --quiet
 	@tools/section "a release, tried" "Run: make release, and look at what failed above." tools/release $(RELEASER) $(MACHINES)

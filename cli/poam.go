@@ -302,10 +302,17 @@ func (a *app) poamEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			l := &api.List[api.POAMItem]{}
+			if b.DueDate != nil {
+				if l, err = a.poamItems(cmd.Context(), api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}}, limits{}); err != nil {
+					return err
+				}
+			}
 			return a.out.Print(i, func(p *print.Page) {
 				poamPage(p, i)
 				if b.DueDate != nil {
 					a.milestonesStay(p, i)
+					outOfOrder(p, i, l)
 				}
 				if b.Status != nil && i.Status == "completed" && orEmpty(i.Comments) == "" {
 					p.Blank()
@@ -350,6 +357,33 @@ func (a *app) milestonesStay(p *print.Page, i *api.POAMItem) {
 	p.Text("Open milestones keep their dates, the last %s; the item is due %s. To move them, change them in a workbook and import it:", last, i.Due())
 	p.Command(a.command("report create --template poam --out poam.xlsx"))
 	p.Command(a.command("poam import poam.xlsx"))
+}
+
+// outOfOrder tells which items an item waits for that are due later than it, and which wait for it that are
+// due earlier, of all items.
+func outOfOrder(p *print.Page, i *api.POAMItem, all *api.List[api.POAMItem]) {
+	var later, earlier []string
+	for n := range all.Data {
+		o := &all.Data[n]
+		if o.Status != "open" && o.Status != "in_progress" && o.Status != "blocked" {
+			continue
+		}
+		named := fmt.Sprintf("%s (%s, due %s)", o.POAMCode, o.ControlCode, o.Due())
+		if slices.Contains(i.Dependencies, o.POAMCode) && o.Due() > i.Due() {
+			later = append(later, named)
+		}
+		if slices.Contains(o.Dependencies, i.POAMCode) && o.Due() < i.Due() {
+			earlier = append(earlier, named)
+		}
+	}
+	if len(later) > 0 {
+		p.Blank()
+		p.Text("It waits for what is due later: %s.", joinSome(later, 5))
+	}
+	if len(earlier) > 0 {
+		p.Blank()
+		p.Text("What waits for it is due earlier: %s.", joinSome(earlier, 5))
+	}
 }
 
 func (a *app) poamSummary() *cobra.Command {
