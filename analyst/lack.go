@@ -14,7 +14,7 @@ review recertification audit assessment analysis check scan inspection training 
 camera cctv badge turnstile vpn vault segmentation baseline standard guideline hardening dlp mdm edr xdr ids ips waf proxy sandbox gateway escrow generator ups sprinkler extinguisher
 questionnaire checklist approval sign-off nda dpa dpia clause agreement hotline channel portal tool tracker dashboard report
 budget diagram map program programme concept strategy risk-register classification scheme label watermark pentest signature filter
-authentication malware bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`)
+authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`)
 
 // alsoLacked are such things that say nothing as the names of columns.
 var alsoLacked = stemSet("committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate")
@@ -142,7 +142,7 @@ func (m match) plain() bool {
 }
 
 // stillOn is what was found to be where it should have been taken away: "14 accounts of leavers were still active".
-var stillOn = expression.Guard(`(?i)\b(?:(?:is|are|was|were|had|has|have|been|remain(?:s|ed)?) )?still (?:\w+ly )?(?:active|enabled|open|valid|working|usable|logged (?:in|on)|in use|on the list|had access|have access|able to|not (?:closed|locked|disabled|removed|revoked|deleted))\b|\b(?:remain(?:s|ed)?|(?:was|were) found) (?:active|enabled|open|valid)\b`)
+var stillOn = expression.Guard(`(?i)\b(?:(?:is|are|was|were|had|has|have|been|remain(?:s|ed)?) )?still (?:\w+ly )?(?:active|enabled|open|valid|working|usable|logged (?:in|on)|in use|on the list|had access|have access|able to|not (?:closed|locked|disabled|removed|revoked|deleted))\b|\bcould still (?:log|sign|get|enter|open|access|use|read|reach)\b|\bcontinued to (?:open|work|be active|be used|have access)\b|\b(?:remain(?:s|ed)?|(?:was|were) found) (?:active|enabled|open|valid)\b`)
 
 // stillThere: a sentence tells of what should have been taken away, as the statement asks.
 func (d *demand) stillThere(c *candidate, cur *sentence) bool {
@@ -153,26 +153,26 @@ var (
 	// events are things whose absence is good, or nothing.
 	events = stemSet(`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue problem
 objection anomaly intrusion attack infection misuse abuse fraud claim dispute discrepancy difference error defect escalation crash leak offence offense misconduct disruption interruption
-emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm impact effect indication suspicion proceeding downtime gap mistake misstatement`)
+emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm impact effect indication suspicion proceeding downtime gap mistake misstatement malware virus conflict miss`)
 	// befell is what is told of events.
 	befell = wordSet(`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
-pending registered recorded logged came arrived took become became confirmed suspected`)
+pending registered recorded logged came arrived took become became confirmed suspected exist exists existed`)
 	// objects are things that risks come with: who has none needs nothing against them.
 	objects = stemSet(`visitor guest office branch site building network wifi wlan media usb stick supplier vendor provider contractor developer card payment cloud server data information
 customer client child minor phone laptop printer tablet device computer tape machine robot model ai website shop forum cookie subsidiary database system application interface api
-container warehouse factory laboratory vehicle drone shift outsourcing software code detail`)
+container warehouse factory laboratory vehicle drone shift outsourcing software code detail subcontractor`)
 	// singled out, an object is itself what guards against a risk: a separate network, a second site.
 	singled = wordSet("separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test")
-	having  = wordSet("have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered")
+	having  = wordSet("have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered contain contains contained include includes included return returned returns")
 	// noticed is told of what nobody would want to find, whatever it is.
 	noticed = wordSet("found detected observed noted seen discovered revealed known outstanding pending suspected")
 	// unwanted tells of things that should not be there: "shared accounts do not exist".
-	unwanted = wordSet("shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous personal private rogue unknown hard-coded hardcoded unusual suspicious outstanding overdue open critical major late failed missing unexpected unplanned")
-	harmed = wordSet("lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed")
+	unwanted = wordSet("shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous personal private rogue unknown hard-coded hardcoded unusual suspicious outstanding overdue open critical major late failed missing unexpected unplanned guest near telnet ftp smbv1 ssl md5 sha1 sha-1 des rc4")
+	harmed   = wordSet("lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred exported sold published late overdue")
 	// sparing is what a thing had better not do: "it did not come back", "has not delayed the start".
-	sparing = stemSet("recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover")
+	sparing = stemSet("recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover succeed concern")
 	// ill is a state that nothing should be in.
-	ill = wordSet("still failed fail fails overdue late missing outstanding expired lost affected exposed unresolved unpatched delayed damaged compromised stolen left forgotten wrong unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained remain remains leaves impacted interrupted disrupted manipulated")
+	ill = wordSet("still failed fail fails overdue late missing outstanding expired lost affected exposed unresolved unpatched delayed damaged compromised stolen left forgotten wrong unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained remain remains leaves impacted interrupted disrupted manipulated missed")
 )
 
 // readAbsent finds the denied clauses that lack nothing: "no incidents occurred", "we have no visitors", "no
@@ -212,7 +212,7 @@ func (s *stance) readAbsent(words []word) {
 			if w.text == "nothing" && unwanted[at(rest, 0)] {
 				rest = rest[1:]
 			}
-			none = told(rest, ill) || hadTo(rest) || w.text == "nothing" && told(rest, noticed)
+			none = told(rest, ill) || hadTo(rest) || w.text == "nothing" && (told(rest, noticed) || at(rest, 0) == "to" && (at(rest, 1) == "report" || at(rest, 1) == "declare"))
 		case w.text == "not" || strings.HasSuffix(w.text, "n't"):
 			next := i + 1
 			switch verb := at(words, next); {
@@ -227,6 +227,8 @@ func (s *stance) readAbsent(words []word) {
 			default:
 				none = (sparing[stemOf(verb)] || (verb == "come" || verb == "hold") && (at(words, next+1) == "back" || at(words, next+1) == "up")) && !safeguarding(words, w.clause, next)
 			}
+		case w.text == "neither":
+			none = clauseAfter(words, i+1, harmed)
 		case w.text == "never":
 			none = sparing[stemOf(at(words, i+1))] || hadTo(words[i+1:])
 		case w.text == "without":
@@ -257,7 +259,7 @@ func endOfThing(words []word, from int) int {
 	end := from
 	for end < len(words) && words[end].clause == words[from].clause {
 		w := words[end].text
-		if auxiliaries[w] || modals[w] || relative[w] || prepositions[w] || w == "and" || w == "or" || w == "so" || w == "yet" || end > from && (befell[w] || ill[w]) {
+		if auxiliaries[w] || modals[w] || relative[w] || prepositions[w] || w == "and" || w == "or" || w == "so" || w == "yet" || end > from && (befell[w] || ill[w] || w == "regarding" || w == "concerning" || w == "involving" || w == "arising") {
 			break
 		}
 		end++
@@ -308,8 +310,8 @@ func lacksNothing(words []word, from int, there bool) bool {
 
 // pastOf is the predicate behind "of the laptops" or "from the baseline".
 func pastOf(rest []word) []word {
-	if first := at(rest, 0); !prepositions[first] && first != "or" && first != "and" {
-		return rest
+	if first := at(rest, 0); !prepositions[first] && first != "or" && first != "and" && !strings.HasSuffix(first, "ing") {
+		return rest // "complaints regarding …"
 	}
 	i := slices.IndexFunc(rest, func(w word) bool {
 		return w.clause == rest[0].clause && (auxiliaries[w.text] || befell[w.text] || ill[w.text])
@@ -353,7 +355,7 @@ var (
 		`failed (?:on|in|at|again|because|after|for|with|twice|three times)|expired (?:on|in|at|without|last|before|unnoticed|weeks|months|days)|(?:is|are|was|were) (?:\w+ )?(?:overdue|out of date|outdated|expired|unpatched|unescorted)|` +
 		`overdue (?:by|since)|skipped|had lapsed|got past|gave out|kept working|although (?:\w+ ){1,3}(?:calls? for|asks? for|requires?|demands?|had flagged|had warned)|missing (?:the|its) (?:\S+ )?(?:limit|deadline|target)|(?:against|instead of|above|beyond|exceeding) (?:an? |the |our |its )?(?:\w+ ){0,3}(?:target|limit|deadline|maximum|service level|objective)|longer than (?:the )?(?:allowed|agreed|permitted|required)|should have (?:been )?\w+|that should be|` +
 		`(?:days|weeks|months|hours|years) (?:late|overdue|too late|past (?:the|their|its)|behind (?:plan|schedule)|after (?:\w+ ){0,3}(?:contract|employment|last day|departure|left|leaving|deadline|due date|expiry|release))|` +
-		`more than (?:\w+ ){1,2}(?:months|years) old|turned out to be|with(?:out a| no) badge|had (?:already )?\w+ (?:\w+ )?before|before (?:\w+ ){1,4}had\b|still (?:on|in|had|held|working|carried)|could not be (?:located|read|restored|opened|reached|found|produced|traced))\b`)
+		`more than (?:\w+ ){1,2}(?:days|weeks|months|years) old|(?:while|whereas|although) the (?:agreed|permitted|required|allowed|planned|prescribed)\b|exceeding (?:the|its|our)\b|instead of within|let (?:\w+ ){1,4}through|to have bypassed|bypassed|continued to (?:open|work|run|be used)|turned out to be|with(?:out a| no) badge|had (?:already )?\w+ (?:\w+ )?before|before (?:\w+ ){1,4}had\b|still (?:on|in|had|held|working|carried)|could not be (?:located|read|restored|opened|reached|found|produced|traced))\b`)
 	madeGood = expression.Guard(`(?i)\b(?:repeated|repaired|corrected|resolved|fixed|remedied|reissued|renewed|closed|made up for|caught up|re-?ran|re-?run|retested|rescheduled|recovered|replaced|removed the same|disabled the same|revoked the same|since then|in the meantime|dropped|improved|shortened|better than|well (?:below|within|under))\b`)
 )
 

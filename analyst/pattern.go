@@ -258,7 +258,7 @@ func readPlan(s *stance, text string, words []word, year, may int) {
 
 // toBeWritten is what comes into being once. What comes again with each thing (comesAgain) is a rule.
 var (
-	toBeWritten = expression.Guard(`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`)
+	toBeWritten = expression.Guard(`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`)
 	comesAgain  = expression.Guard(`(?i)\b(?:each|every|any|whenever|when|if|where|upon|after|before|for all|all|always|must|shall|annual\w*|year\w*|quarter\w*|month\w*|week\w*|dai\w*|regular\w*|periodic\w*|within|by the|who|kept|maintained|reviewed|updated)\b`)
 )
 

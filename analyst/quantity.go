@@ -192,7 +192,7 @@ var shares = [...]struct {
 }{
 	{expression.Of(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
 	{expression.Of(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6}) [a-z]{3,}`), 1, 2},
-	{expression.Of(`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{3,}){0,2}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`), 2, 1},
+	{expression.Of(`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{2,}){0,6}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`), 2, 1},
 }
 
 const (

@@ -51,7 +51,7 @@ var (
 	// Words after "no" or "not" that don't deny.
 	comparatives = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
 	// What "without" may stand before in a rule.
-	harmlessWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice prior unnecessary unreasonable fail")
+	harmlessWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice unnecessary unreasonable fail")
 	lacking         = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
 	negatives       = wordSet("not never no none neither nobody nothing cannot without nor")
 	uninvolved      = wordSet("part role hand stake interest share")
@@ -189,7 +189,7 @@ func readNegation(s *stance, words []word) {
 				s.prohibited |= bit
 			case asksWhich(words, i), contrasted(words, i), defines(words, i):
 				// "What did not", "reports to X and does not report to Y", "are not vendors in the sense of …".
-			case next == "yet" || now:
+			case next == "yet" || now || prev == "far":
 				s.denied |= bit
 			case prev == "do" && orders(words, i-1), auxiliaries[prev] && next == "to" && at(words, i+2) == "be":
 				s.prohibited |= bit // "documents are not to be left behind"
@@ -233,6 +233,8 @@ func readNegation(s *stance, words []word) {
 			case comparatives[next]:
 			case hasMoreThan(words, i), keptApart(words, i):
 				s.prohibited |= bit // "no user has more rights than the post needs"
+			case next == "one" && at(words, i+2) == "other":
+				s.prohibited |= bit
 			case words[0].text == "without" && w.clause > 0:
 				s.denied &^= 1 // "without a badge, no one is admitted"
 				s.prohibited |= bit | 1
@@ -340,6 +342,9 @@ func readNegation(s *stance, words []word) {
 		case w.text == "yet" && next == "to":
 			s.denied |= bit
 		}
+	}
+	if words[0].text == "without" && s.prohibited&^1 != 0 {
+		s.denied &^= 1 // "without an agreement, they will not receive it"
 	}
 	s.takeBack(words)
 	s.soThat(words)
@@ -466,8 +471,10 @@ func (s *stance) onlyAfter(words []word) {
 			continue
 		}
 		subject := s.nobody&before != 0 || saysNone(words, words[i-1].clause)
-		// "No tests before release" is a denial: what it waits for has to be an event.
-		if subject && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
+		// "No tests before release" is a denial: what it waits for has to be an event. So is that no assessment was
+		// carried out before the system was introduced.
+		told := clauseHas(words, words[i-1].clause, "was", "were") && safeguarding(words, words[i-1].clause, 0)
+		if subject && !told && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
 			s.denied &^= before
 			s.prohibited |= before
 			s.andNo(words, words[i-1].clause)
