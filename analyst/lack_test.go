@@ -176,6 +176,10 @@ func TestSafeguardsThatFailed(t *testing.T) {
 		"The review was skipped in July and made up for on 4 August.":                                         false,
 		"All overdue actions were closed.":                                                                    false,
 		"Sampled changes: not one had gone live before approval.":                                             false,
+		"Patches were installed 5 days after release, against a target of 14 days.":                           false,
+		"Patches were installed 5 days after release.":                                                        false,
+		"74 % of the patches were in time, against a target of 95 %.":                                         true,
+		"The safeguard is still in force.":                                                                    false,
 		"Laptops must not be left unattended in vehicles.":                                                    false,
 		"Where an alarm went unanswered, the guard calls the police.":                                         false,
 	} {

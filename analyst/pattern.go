@@ -31,7 +31,7 @@ var (
 	statusPlan = expression.Of(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`)
 	statusNo   = expression.Of(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + notSo + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
 	// cellNo is a cell that says no and nothing else; ofState are columns that speak of their whole row.
-	cellNo = expression.Of(`(?i)^\W*(?:no|n|false|none|never|absent|off)[\s.]*$|^\W*(?:not (?:implemented|completed?|` + notSo + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
+	cellNo = expression.Of(`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + notSo + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
 	// notStarted is the state of what lies ahead.
 	notStarted = expression.Of(`(?i)^\W*not (?:yet )?started\b`)
 	// nothingFound: "Result: none".
@@ -273,7 +273,7 @@ func byThen(text string, m []int) bool {
 	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") && byThe.MatchString(text[:m[0]])
 }
 
-var byThe = expression.Of(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:the|its|their|that|this) $`)
+var byThe = expression.Of(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
 
 // wellPlanned is how a thing is done, not when: "changes are properly planned".
 var wellPlanned = expression.Of(`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`)

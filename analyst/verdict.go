@@ -179,6 +179,9 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		return r, true
 	}
 	text := c.text[cur.start:cur.end]
+	if cur.row && cur.answersNo && ofFailure.MatchString(d.text) {
+		return r, false // what failed tells nothing of what is done then
+	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
 		whole := r.cover
 		if cur.absent != 0 && cur.denied&^cur.absent == 0 && !cur.backward {
@@ -192,7 +195,7 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 			switch {
 			case d.stillThere(c, cur):
 				return say(denied, "The evidence tells of what was still there.")
-			case d.lacks(cur):
+			case d.lacks(cur) && (!cur.lacksLittle() || m.topic >= ofTitle && m.cover >= ofAsked):
 				return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
 			}
 		}
@@ -620,7 +623,7 @@ var (
 	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
 	withdrawn  = expression.Guard(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
-	saysAfter  = expression.Guard(`(?i)\bafter\b`)
+	saysAfter  = expression.Guard(`(?i)\b(?:after|since)\b`)
 )
 
 // saysNo: a sentence may rule out without a "not".
