@@ -139,8 +139,8 @@ const (
 	ofAsked = 0.5 // and of the statement
 )
 
-// plain: a sentence that says that there is none names what the statement asks for, or, where its words are
-// few ("the review was not held"), what stands above and beside it does.
-func (m match) plain() bool {
-	return !m.off && m.lacks == nil && (m.own >= minOwn || m.topic >= ofTitle && m.cover >= ofAsked)
+// plain: a sentence that says that there is none, or that it failed, names what the statement asks for; or,
+// where it says little ("the review was not held"), what stands above and beside it does.
+func (m match) plain(little bool) bool {
+	return !m.off && m.lacks == nil && (!little && m.own >= minOwn || m.topic >= ofTitle && m.cover >= ofAsked)
 }

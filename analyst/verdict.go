@@ -190,14 +190,13 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		if d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
 			return r, false // "not looked at again after signing" denies nothing of what comes before it
 		}
-		if whole >= deniesIt && m.plain() {
+		if whole >= deniesIt && !m.off && m.lacks == nil && d.stillThere(c, cur) {
 			r.cover = whole
-			switch {
-			case d.stillThere(c, cur):
-				return say(denied, "The evidence tells of what was still there.")
-			case d.lacks(cur) && (!cur.lacksLittle() || m.topic >= ofTitle && m.cover >= ofAsked):
-				return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
-			}
+			return say(denied, "The evidence tells of what was still there.")
+		}
+		if whole >= deniesIt && d.lacks(cur) && m.plain(cur.lacksLittle()) {
+			r.cover = whole
+			return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
 		}
 		r.cover = s.coverOf(h, m.unworded())
 		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == i) {
@@ -218,7 +217,7 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		}
 		return r, false // what is denied supports nothing
 	}
-	if !d.negative() && r.cover >= deniesIt && relevant && m.plain() && c.fell(i) {
+	if !d.negative() && r.cover >= deniesIt && relevant && m.plain(false) && c.fell(i) {
 		r.fell = true
 		return say(partial, "A record tells that it failed.")
 	}
