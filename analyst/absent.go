@@ -66,7 +66,7 @@ func (s *stance) readAbsent(words []word) {
 				break
 			}
 			if next := at(words, i+1); next == "evidence" || next == "proof" {
-				none = clauseAfter(words, i+2, harm)
+				none = anyFrom(words, i+2, harm)
 				break
 			}
 			if prev == "lost" || prev == "missed" {
@@ -77,7 +77,7 @@ func (s *stance) readAbsent(words []word) {
 				none = told(words[min(i+2, len(words)):], ill)
 				break
 			}
-			none = w.clause == words[min(i+1, len(words)-1)].clause && lacksNothing(words, i+1, there)
+			none = w.clause == words[min(i+1, len(words)-1)].clause && spares(words, i+1, there)
 		case w.text == "none" || w.text == "nobody" || w.text == "nothing":
 			rest := pastOf(words[i+1:])
 			if w.text == "nothing" && unwanted[at(rest, 0)] {
@@ -87,19 +87,19 @@ func (s *stance) readAbsent(words []word) {
 		case w.text == "not" || strings.HasSuffix(w.text, "n't"):
 			next := i + 1
 			switch verb := at(words, next); {
-			case having[verb] && lacksNothing(words, next+1, true), having[verb] && prepositions[at(words, next+1)] && lacksNothing(words, next+2, true):
+			case having[verb] && spares(words, next+1, true), having[verb] && prepositions[at(words, next+1)] && spares(words, next+2, true):
 				none = true
 			case verb == "exist" || verb == "in" && at(words, next+1) == "use":
 				none = clauseSome(words, w.clause, func(w string) bool { return unwanted[w] })
 			case verb == "a" && at(words, next+1) == "single":
-				none = unwanted[at(words, next+2)] || lacksNothing(words, next+2, false)
+				none = unwanted[at(words, next+2)] || spares(words, next+2, false)
 			case harmed[verb]:
 				none = true // "customers were not affected"
 			default:
 				none = (sparing[stemOf(verb)] || (verb == "come" || verb == "hold") && (at(words, next+1) == "back" || at(words, next+1) == "up")) && !safeguarding(words, w.clause, next)
 			}
 		case w.text == "neither":
-			none = clauseAfter(words, i+1, harmed)
+			none = anyFrom(words, i+1, harmed)
 		case w.text == "never":
 			none = sparing[stemOf(at(words, i+1))] || hadTo(words[i+1:])
 		case w.text == "without":
@@ -107,7 +107,7 @@ func (s *stance) readAbsent(words []word) {
 			if at(words, next) == "a" && at(words, next+1) == "single" {
 				next += 2
 			}
-			none = lacksNothing(words, next, true) && !clauseSome(words, w.clause, func(w string) bool { return objects[stemOf(w)] })
+			none = spares(words, next, true) && !clauseSome(words, w.clause, func(w string) bool { return objects[stemOf(w)] })
 		default:
 			continue
 		}
@@ -119,6 +119,9 @@ func (s *stance) readAbsent(words []word) {
 	}
 	s.absent &^= lacks
 }
+
+// lacksNothing: nothing that the sentence denies is a lack.
+func (s *stance) lacksNothing() bool { return s.absent != 0 && s.denied&^s.absent == 0 }
 
 // safeguarding: what follows in a clause names a safeguard.
 func safeguarding(words []word, clause uint8, from int) bool {
@@ -138,9 +141,9 @@ func endOfThing(words []word, from int) int {
 	return end
 }
 
-// lacksNothing: that there is none of the thing that begins at from is no lack. there: it is said of being
+// spares: that there is none of the thing that begins at from is no lack. there: it is said of being
 // there or being had, "there is no …", "we have no …".
-func lacksNothing(words []word, from int, there bool) bool {
+func spares(words []word, from int, there bool) bool {
 	if next := at(words, from); next == "any" || next == "a" || next == "an" {
 		from++
 	}
@@ -193,8 +196,8 @@ func pastOf(rest []word) []word {
 	return rest[i:]
 }
 
-// clauseAfter: the words from one on have one of some.
-func clauseAfter(words []word, from int, of map[string]bool) bool {
+// anyFrom: the words from one on have one of some.
+func anyFrom(words []word, from int, of map[string]bool) bool {
 	return from < len(words) && slices.ContainsFunc(words[from:], func(w word) bool { return of[w.text] })
 }
 

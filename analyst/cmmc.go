@@ -146,7 +146,7 @@ func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEli
 	if t, err := today.Time(); err == nil {
 		last := api.DateOf(t.AddDate(0, 0, cmmcDays))
 		for n := range plan {
-			if p := &plan[n]; p.Due() > last && closing(p) && bears(p.RequirementCodes, waits) {
+			if p := &plan[n]; p.Due() > last && p.Open() && bears(p.RequirementCodes, waits) {
 				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.Due(), cmmcDays))
 			}
 		}
@@ -185,7 +185,7 @@ func unplanned(requirement string, controls []string, plan []api.POAMItem) (out 
 		planned, why := false, ""
 		for n := range plan {
 			if p := &plan[n]; Closes(p, control) {
-				planned = planned || closing(p)
+				planned = planned || p.Open()
 				why = fmt.Sprintf("; %s is %s", p.POAMCode, strings.ReplaceAll(p.Status, "_", " "))
 			}
 		}
@@ -194,11 +194,6 @@ func unplanned(requirement string, controls []string, plan []api.POAMItem) (out 
 		}
 	}
 	return out
-}
-
-// closing tells whether an item is work that is still to be done.
-func closing(p *api.POAMItem) bool {
-	return p.Status == "open" || p.Status == "in_progress" || p.Status == "blocked"
 }
 
 func bears(codes api.RequirementCodes, requirements map[string]bool) bool {

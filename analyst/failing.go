@@ -9,12 +9,15 @@ import (
 // stillOn is what was found to be where it should have been taken away: "14 accounts of leavers were still active".
 var stillOn = expression.Guard(`(?i)\b(?:(?:is|are|was|were|had|has|have|been|remain(?:s|ed)?) )?still (?:\w+ly )?(?:active|enabled|open|valid|working|usable|logged (?:in|on)|in use|on the list|ha(?:d|ve|s) (?:an? )?(?:active |open |working |valid )*(?:access|accounts?|rights|badges?|keys?)|able to|not (?:closed|locked|disabled|removed|revoked|deleted))\b|\bcould still (?:log|sign|get|enter|open|access|use|read|reach)\b|\bcontinued to (?:open|work|be active|be used|have access)\b|\b(?:remain(?:s|ed)?|(?:was|were) found) (?:active|enabled|open|valid)\b`)
 
-// ofFailure: a statement asks what is done where something fails.
-var ofFailure = expression.Guard(`(?i)\b(?:missed|failed|failures?|overdue|deviations?|exceeded|weaknesses|nonconformities)\b`)
+// ofFailure: a statement asks what is done where something fails; failedCell is a row that says that it did.
+var (
+	ofFailure  = expression.Guard(`(?i)\b(?:missed|failed|failures?|overdue|deviations?|exceeded|weaknesses|nonconformities)\b`)
+	failedCell = expression.Of(`(?i)[:|]\s*(?:(?:target )?missed|fail(?:ed|s|ure)?|overdue|expired)\s*(?:$|[;|,.(–-])`)
+)
 
 // stillThere: a sentence tells of what should have been taken away, as the statement asks.
-func (d *demand) stillThere(c *candidate, cur *sentence) bool {
-	return cur.conditional|cur.denied|cur.prohibited == 0 && !d.negative() && d.withdraws() && stillOn.MatchString(c.text[cur.start:cur.end])
+func (d *demand) stillThere(cur *sentence) bool {
+	return cur.still && cur.conditional|cur.denied|cur.prohibited == 0 && !d.negative() && d.withdraws()
 }
 
 // failing tells of a safeguard that was there and did not hold: it went unanswered, was skipped, came too late,

@@ -11,7 +11,7 @@ import (
 const months = `january|february|march|april|may|june|july|august|september|october|november|december`
 
 // notSo are the states that a status or a cell says not to be.
-const notSo = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|tested|reviewed|passed|completed|carried out`
+const notSo = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
 
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
@@ -158,6 +158,7 @@ func readPatterns(s *stance, text string, words []word, year int) {
 	s.reference = may&forReference != 0 && referPattern.MatchString(text)
 	s.elsewhere = asksElsewhere.MatchString(text)
 	s.happened = may&forHappened != 0 && happenedPattern.MatchString(text) || s.answersYes && isoDate.MatchString(text)
+	s.still = stillOn.MatchString(text)
 	readFrame(s, text, words)
 	if s.row {
 		s.readCells(text, words)

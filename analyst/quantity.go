@@ -203,7 +203,7 @@ const (
 // fewer are the words by which a sentence tells that something is so for a share of all; empty where it is
 // for nearly all of them.
 func fewer(text string) string {
-	if !strings.Contains(text, "f ") {
+	if !strings.Contains(text, "f ") || !strings.ContainsAny(text, "0123456789") {
 		return ""
 	}
 	for _, of := range shares {

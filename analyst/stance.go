@@ -24,6 +24,7 @@ type stance struct {
 	hedge       string // the word that makes it a wish
 	limit       string // the words that narrow it
 	fewer       bool   // these tell for which share of all it is so
+	still       bool   // says that something is there that may have had to go
 	strong      bool   // must, shall, is required
 	question    bool
 	instruction bool // tells the reader of evidence what to conclude
@@ -236,8 +237,7 @@ func readNegation(s *stance, words []word) {
 			case next == "one" && at(words, i+2) == "other":
 				s.prohibited |= bit
 			case words[0].text == "without" && w.clause > 0:
-				s.denied &^= 1 // "without a badge, no one is admitted"
-				s.prohibited |= bit | 1
+				s.prohibited |= bit | 1 // "without a badge, no one is admitted"
 			case next == "one" && !auxiliaries[prev] && keepsApart(words, i+1):
 				s.prohibited |= bit
 			case clauseHas(words, w.clause, "beyond"):
@@ -473,8 +473,8 @@ func (s *stance) onlyAfter(words []word) {
 		subject := s.nobody&before != 0 || saysNone(words, words[i-1].clause)
 		// "No tests before release" is a denial: what it waits for has to be an event. So is that no assessment was
 		// carried out before the system was introduced.
-		told := clauseHas(words, words[i-1].clause, "was", "were") && safeguarding(words, words[i-1].clause, 0)
-		if subject && !told && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
+		tells := clauseHas(words, words[i-1].clause, "was", "were") && safeguarding(words, words[i-1].clause, 0)
+		if subject && !tells && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
 			s.denied &^= before
 			s.prohibited |= before
 			s.andNo(words, words[i-1].clause)

@@ -79,7 +79,7 @@ func (s *Session) subjectIn(d *demand, p *candidate) (no, plan *reading) {
 		_, negated := negates(d, p, i, m)
 		ahead := firstOf(cur.planOf(p, i), s.ahead(p, cur))
 		switch {
-		case negated && !d.negative() && cur.conditional == 0 && (cur.absent == 0 || cur.denied&^cur.absent != 0) && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.ofPart(cur, p.text[cur.start:cur.end]) && !d.strays(window):
+		case negated && !d.negative() && cur.conditional == 0 && !cur.lacksNothing() && !ofSomethingElse(p.text[cur.start:cur.end]) && !d.ofPart(cur, p.text[cur.start:cur.end]) && !d.strays(window):
 			r.verdict, r.reason = denied, "The evidence says of the control as a whole that it is not done: "+quoteWords(r.quote)+"."
 			if no == nil || r.cover > no.cover {
 				no = &r

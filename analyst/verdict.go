@@ -179,18 +179,18 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		return r, true
 	}
 	text := c.text[cur.start:cur.end]
-	if cur.row && cur.answersNo && ofFailure.MatchString(d.text) {
+	if cur.row && cur.answersNo && ofFailure.MatchString(d.text) && failedCell.MatchString(text) {
 		return r, false // what failed tells nothing of what is done then
 	}
 	if word, is := negates(d, c, i, m); is && !d.negative() {
 		whole := r.cover
-		if cur.absent != 0 && cur.denied&^cur.absent == 0 && !cur.backward {
+		if cur.lacksNothing() && !cur.backward {
 			return r, false // there is nothing that it could be done with
 		}
-		if d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
+		if d.afterwards(text) || d.ahead && saysSince.MatchString(text) && !saysBefore.MatchString(text) {
 			return r, false // "not looked at again after signing" denies nothing of what comes before it
 		}
-		if whole >= deniesIt && !m.off && m.lacks == nil && d.stillThere(c, cur) {
+		if whole >= deniesIt && !m.off && m.lacks == nil && d.stillThere(cur) {
 			r.cover = whole
 			return say(denied, "The evidence tells of what was still there.")
 		}
@@ -351,7 +351,7 @@ func (s *Session) unsaid(d *demand, cur *sentence, text string, m match, cover f
 	case len(m.unsaid) > 0 && m.sense < sameThing:
 		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
 	}
-	if d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text) {
+	if d.afterwards(text) {
 		return "It says after, where before is asked for."
 	}
 	if why, is := seldom(d.times, cur.times); is {
@@ -414,6 +414,11 @@ func (s *Session) weakened(d *demand, c *candidate, cur *sentence, m match) stri
 	return ""
 }
 
+// afterwards: a sentence tells of what comes after, where the statement asks for what comes before.
+func (d *demand) afterwards(text string) bool {
+	return d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text)
+}
+
 // tellsHow: a sentence tells the reader how to judge. "System:" alone may be the label of a form.
 func (c *candidate) tellsHow(s sentence) bool {
 	return s.instruction && instructPattern.MatchString(c.text[s.start:s.end])
@@ -464,7 +469,7 @@ func negates(d *demand, c *candidate, i int, m match) (string, bool) {
 	if m.main != 0 && m.main&^cur.over == 0 && !d.ends() {
 		return ": it was given up", true
 	}
-	if d.stillThere(c, cur) {
+	if d.stillThere(cur) {
 		return ": it was still there", true
 	}
 	if lead := c.leadOf(cur); lead != cur && lead.denied != 0 {
@@ -622,7 +627,8 @@ var (
 	keptOut    = expression.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
 	withdrawn  = expression.Guard(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
 	saysBefore = expression.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
-	saysAfter  = expression.Guard(`(?i)\b(?:after|since)\b`)
+	saysSince  = expression.Guard(`(?i)\bsince\b`)
+	saysAfter  = expression.Guard(`(?i)\bafter\b`)
 )
 
 // saysNo: a sentence may rule out without a "not".

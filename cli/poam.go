@@ -365,7 +365,7 @@ func outOfOrder(p *print.Page, i *api.POAMItem, all *api.List[api.POAMItem]) {
 	var later, earlier []string
 	for n := range all.Data {
 		o := &all.Data[n]
-		if o.Status != "open" && o.Status != "in_progress" && o.Status != "blocked" {
+		if !o.Open() {
 			continue
 		}
 		named := fmt.Sprintf("%s (%s, due %s)", o.POAMCode, o.ControlCode, o.Due())

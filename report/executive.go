@@ -196,7 +196,7 @@ func (v *view) sayPlan() string {
 	var first, last api.Date
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		if !isOpen(it) {
+		if !it.Open() {
 			continue
 		}
 		open++
@@ -227,14 +227,9 @@ func dueDay(d api.Date) string {
 	return string(d)
 }
 
-// isOpen tells whether an item of the plan still wants work.
-func isOpen(it *api.POAMItem) bool {
-	return it.Status != "completed" && it.Status != "cancelled" && it.Status != "risk_accepted"
-}
-
 // overdue is by the data's date.
 func (v *view) overdue(it *api.POAMItem) bool {
-	return isOpen(it) && it.Due() != "" && !v.AsOf.IsZero() && it.Due() < api.DateOf(v.AsOf)
+	return it.Open() && it.Due() != "" && !v.AsOf.IsZero() && it.Due() < api.DateOf(v.AsOf)
 }
 
 func (v *view) sayReliance() string {

@@ -27,7 +27,7 @@ func (v *view) burnDown() (start int, steps []burnStep) {
 	var due []time.Time
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		if !isOpen(it) {
+		if !it.Open() {
 			continue
 		}
 		start++
@@ -138,7 +138,7 @@ func (v *view) effortCounts() (by [][]int, all int) {
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
 		s, e := slices.Index(api.Severities, it.Severity), slices.Index(efforts, it.Effort)
-		if isOpen(it) && s >= 0 && e >= 0 {
+		if it.Open() && s >= 0 && e >= 0 {
 			by[s][e]++
 			all++
 		}

@@ -208,7 +208,7 @@ func (v *view) ageing() [][]int {
 	}
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		if !isOpen(it) {
+		if !it.Open() {
 			continue
 		}
 		at := len(ages)

@@ -56,7 +56,7 @@ func (v *view) planCounts() table {
 func (v *view) byDueDate() []*api.POAMItem {
 	var out []*api.POAMItem
 	for i := range v.POAMItems {
-		if isOpen(&v.POAMItems[i]) {
+		if v.POAMItems[i].Open() {
 			out = append(out, &v.POAMItems[i])
 		}
 	}
@@ -86,7 +86,7 @@ func (v *view) planOf(f *api.Finding) cell {
 		return nil
 	}
 	c := cell{v.anchors.ref("plan", it.POAMCode), span{Text: ", due " + or(string(it.Due()), "on no date yet") + ", ", Keep: true}, span{Text: ownerOf(it), Free: true}}
-	if !isOpen(it) {
+	if !it.Open() {
 		c = c.and(span{Text: " (" + words(it.Status) + ")"})
 	}
 	return c

@@ -68,7 +68,7 @@ func (v *view) keyFigures() facts {
 	if v.POAM != nil {
 		open := 0
 		for i := range v.POAMItems {
-			if isOpen(&v.POAMItems[i]) {
+			if v.POAMItems[i].Open() {
 				open++
 			}
 		}

@@ -196,7 +196,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 	}
 	open, closed := 0, 0
 	for i := range s.POAMItems {
-		if isOpen(&s.POAMItems[i]) {
+		if s.POAMItems[i].Open() {
 			open++
 		} else {
 			closed++

@@ -55,6 +55,11 @@ type POAMItem struct {
 	Comments           *string           `json:"comments"`
 }
 
+// Open tells whether an item is work that is still to be done.
+func (i *POAMItem) Open() bool {
+	return i.Status == "open" || i.Status == "in_progress" || i.Status == "blocked"
+}
+
 // Due is when an item is due now: its scheduled date, or the last one that it was moved to.
 func (i *POAMItem) Due() Date {
 	if n := len(i.DueChanges); n > 0 {
