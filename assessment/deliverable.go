@@ -286,7 +286,7 @@ func (k kind[V, I]) write(tx *store.Tx, by api.Caller, a *api.Assessment, d draf
 			h.Write(r.Beside)
 		}
 	})
-	lines, err = k.items.InsertAll(tx, org, d.ready)
+	lines, err = store.InsertAll(tx, k.items, org, d.ready)
 	hashed.Wait()
 	if err != nil {
 		return v, nil, err

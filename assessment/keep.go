@@ -100,7 +100,7 @@ func (k kind[V, I]) kept(in *keeps, version string) []*store.Written[I] {
 // remembered. The items are shared: nobody may write to what they point to.
 func (k kind[V, I]) recall(tx *store.Tx, s *Service, a *api.Assessment, version string) ([]I, error) {
 	in := &s.memories.get(a.ID).keeps
-	lines, err := k.items.By("version").Recall(tx, a.OrganizationID, k.kept(in, version), version)
+	lines, err := store.Recall(tx, k.items.By("version"), a.OrganizationID, k.kept(in, version), version)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (k kind[V, I]) ready(ctx context.Context, items []I, before []*store.Writte
 	}
 	out := make([]store.Ready[I], len(items))
 	err := each(ctx, len(items), func(_ context.Context, n int) (err error) {
-		if out[n], err = k.items.Ready(&items[n], of[k.item(&items[n]).ControlCode]...); err == nil && out[n].Like == nil {
+		if out[n], err = store.Prepare(k.items, &items[n], of[k.item(&items[n]).ControlCode]...); err == nil && out[n].Like == nil {
 			out[n].Beside, err = k.line(items[n])
 		}
 		return err

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	fastjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,20 +26,14 @@ const (
 	maxRecord = 32 << 20 // bytes after decompression
 )
 
-// codec turns a record into bytes and back.
-type codec[R any] struct {
+// codec turns a record into bytes and back. In an any a record is a pointer to it.
+type codec struct {
 	mark   byte
-	encode func(*R) ([]byte, error)
-	decode func([]byte, *R) error
+	encode func(any) ([]byte, error)
+	decode func([]byte, any) error
 }
 
-func jsonCodec[R any]() codec[R] {
-	return codec[R]{
-		mark:   markJSON,
-		encode: func(r *R) ([]byte, error) { return json.Marshal(r) },
-		decode: decodeJSON[R],
-	}
-}
+var jsonCodec = codec{mark: markJSON, encode: json.Marshal, decode: decodeJSON}
 
 // ownBytes reads what encoding/json wrote, as it would. Our own bytes need no search
 // for names that stand twice.
@@ -46,12 +41,11 @@ var ownBytes = fastjson.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext
 	legacy.FormatByteArrayAsArray(true), legacy.FormatDurationAsNano(true))
 
 // decodeJSON takes a third of the time that encoding/json needs.
-func decodeJSON[R any](b []byte, r *R) error {
+func decodeJSON(b []byte, r any) error {
 	if err := fastjson.Unmarshal(b, r, ownBytes); err == nil {
 		return nil
 	}
-	var fresh R
-	*r = fresh
+	reflect.ValueOf(r).Elem().SetZero()
 	return json.Unmarshal(b, r) // whose error is the one to tell
 }
 
@@ -95,7 +89,7 @@ func unpack(b []byte) (mark byte, plain []byte, err error) {
 	return mark, plain, nil
 }
 
-func (c codec[R]) marshal(r *R) ([]byte, error) {
+func (c codec) marshal(r any) ([]byte, error) {
 	b, err := c.encode(r)
 	if err != nil {
 		return nil, err
@@ -105,7 +99,7 @@ func (c codec[R]) marshal(r *R) ([]byte, error) {
 
 // unmarshal copies what it keeps. A table that got its own codec later still
 // reads the JSON it had.
-func (c codec[R]) unmarshal(b []byte, r *R) error {
+func (c codec) unmarshal(b []byte, r any) error {
 	mark, plain, err := unpack(b)
 	if err != nil {
 		return err
@@ -115,7 +109,7 @@ func (c codec[R]) unmarshal(b []byte, r *R) error {
 		if mark != markJSON {
 			return fmt.Errorf("%w: a record in a codec this table does not have", ErrCorrupt)
 		}
-		decode = jsonCodec[R]().decode
+		decode = decodeJSON
 	}
 	if err := decode(plain, r); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)

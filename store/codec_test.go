@@ -12,7 +12,7 @@ import (
 )
 
 func TestCodec(t *testing.T) {
-	c := jsonCodec[control]()
+	c := jsonCodec
 	for _, n := range []int{0, 1, packFrom - 60, packFrom, 10 * packFrom, 1 << 20} {
 		in := control{Code: "A", Text: strings.Repeat("policy ", n/7)}
 		b, err := c.marshal(&in)

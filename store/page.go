@@ -40,22 +40,46 @@ type Page[R any] struct {
 	Total int    // records of the whole list after the filter; -1 with NoTotal
 }
 
-// Page returns a page of the table. ErrBadCursor where the cursor was changed,
-// is another database's, or belongs to another list.
-func (t *Table[R]) Page(tx *Tx, q PageQuery[R]) (Page[R], error) {
-	var ix *indexOf[R]
-	if q.Index != "" {
-		var err error
-		if ix, err = t.By(q.Index).index(); err != nil {
-			return Page[R]{}, err
-		}
+// listed is a query without the type of its records.
+type listed struct {
+	PageQuery[struct{}]
+	keep func(any) bool // nil keeps all
+}
+
+func (q PageQuery[R]) plain() listed {
+	out := listed{PageQuery: PageQuery[struct{}]{q.Index, q.Prefix, q.Cursor, q.Limit, q.Reverse, nil, q.NoTotal}}
+	if q.Filter != nil {
+		out.keep = func(r any) bool { return q.Filter(r.(*R)) }
 	}
-	if err := tx.use(&t.def, false); err != nil {
-		return Page[R]{}, err
-	}
-	after, err := tx.db.openCursor(q.Cursor, t.listName(q))
+	return out
+}
+
+// pageOf is a page with the type of its records.
+func pageOf[R any](page Page[any], err error) (Page[R], error) {
 	if err != nil {
 		return Page[R]{}, err
+	}
+	out := Page[R]{Items: make([]R, len(page.Items)), Next: page.Next, Total: page.Total}
+	for i, r := range page.Items {
+		out.Items[i] = *r.(*R)
+	}
+	return out, nil
+}
+
+// page is Table.Page.
+func (s *shelf) page(tx *Tx, q listed) (page Page[any], err error) {
+	var ix *indexOf
+	if q.Index != "" {
+		if ix, err = s.by(q.Index); err != nil {
+			return page, err
+		}
+	}
+	if err := tx.use(&s.def, false); err != nil {
+		return page, err
+	}
+	after, err := tx.db.openCursor(q.Cursor, s.listName(q))
+	if err != nil {
+		return page, err
 	}
 	switch {
 	case q.Limit <= 0:
@@ -63,34 +87,33 @@ func (t *Table[R]) Page(tx *Tx, q PageQuery[R]) (Page[R], error) {
 	case q.Limit > MaxPage:
 		q.Limit = MaxPage
 	}
-	page := Page[R]{Items: []R{}}
 	var last []byte
-	s := scan{prefix: q.Prefix, reverse: q.Reverse}
+	in := scan{prefix: q.Prefix, reverse: q.Reverse}
 	if q.NoTotal {
-		s.after = after
+		in.after = after
 	}
-	for p, err := range t.raws(tx, ix, s) {
+	for p, err := range s.raws(tx, ix, in) {
 		if err != nil {
-			return Page[R]{}, err
+			return page, err
 		}
 		wanted := page.Next == "" && (after == nil || beyond(p.Key, after, q.Reverse))
 		if !wanted && q.NoTotal {
 			break
 		}
-		if wanted || q.Filter != nil {
-			rec, err := t.decode(tx, ix, p)
+		if wanted || q.keep != nil {
+			got, err := s.decode(tx, ix, p)
 			if err != nil {
-				return Page[R]{}, err
+				return page, err
 			}
-			if q.Filter != nil && !q.Filter(&rec.record) {
+			if q.keep != nil && !q.keep(got.record) {
 				continue
 			}
 			switch {
 			case wanted && len(page.Items) < q.Limit:
-				page.Items = append(page.Items, rec.record)
+				page.Items = append(page.Items, got.record)
 				last = append(last[:0], p.Key...)
 			case wanted: // one more than fits: there is a next page
-				page.Next = tx.db.sealCursor(last, t.listName(q))
+				page.Next = tx.db.sealCursor(last, s.listName(q))
 			}
 		}
 		page.Total++
@@ -109,9 +132,9 @@ func beyond(key, place []byte, reverse bool) bool {
 
 // listName is what a cursor is bound to: everything that orders or bounds the
 // list, not the filter, which may be a function of anything.
-func (t *Table[R]) listName(q PageQuery[R]) []byte {
-	b := binary.AppendUvarint(nil, uint64(len(t.def.name)))
-	b = append(b, t.def.name...)
+func (s *shelf) listName(q listed) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(s.def.name)))
+	b = append(b, s.def.name...)
 	b = binary.AppendUvarint(b, uint64(len(q.Index)))
 	b = append(b, q.Index...)
 	b = appendBool(b, q.Reverse)

@@ -31,8 +31,8 @@ func (b *bodiesDefinition) definition() *definition { return &b.def }
 var bodies = &bodiesDefinition{definition{name: bodiesTable, reindex: func(*Tx) error { return nil }}}
 
 // bodyKey is where a body stands; nothing where it stands in its record.
-func (t *Table[R]) bodyKey(primary []byte, r *R, b body) ([]byte, error) {
-	within := t.within(r)
+func (s *shelf) bodyKey(primary []byte, r any, b body) ([]byte, error) {
+	within := s.within(r)
 	if within == "" || len(b.block) >= kv.MaxValue {
 		return nil, nil
 	}

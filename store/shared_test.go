@@ -25,12 +25,12 @@ func insertLines(t *testing.T, db *DB, org string, lines ...api.Finding) {
 	t.Helper()
 	var ready []Ready[api.Finding]
 	for i := range lines {
-		r, err := Findings.Ready(&lines[i])
+		r, err := Prepare(Findings, &lines[i])
 		is(t, "Ready", err, nil)
 		ready = append(ready, r)
 	}
 	update(t, db, func(tx *Tx) error {
-		_, err := Findings.InsertAll(tx, org, ready)
+		_, err := InsertAll(tx, Findings, org, ready)
 		return err
 	})
 }
@@ -47,7 +47,7 @@ func TestBodiesAreShared(t *testing.T) {
 		if keys := bodyKeys(t, tx); len(keys) != 5-1 {
 			t.Errorf("bodies: %q", keys)
 		}
-		b, err := Findings.all.raw(tx, K("one", "a2"))
+		b, err := Findings.all.shelf.raw(tx, K("one", "a2"))
 		if is(t, "raw", err, nil); len(b) > 600 || strings.Contains(string(b), "words") {
 			t.Errorf("the second line has its words again: %d bytes", len(b))
 		}

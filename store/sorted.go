@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -27,57 +26,79 @@ func SortedList[R any](ctx context.Context, db *DB, t *TenantTable[R], org strin
 	if sort == "" {
 		return List(ctx, db, t, org, p, q)
 	}
-	order, err := orderOf(sort, by)
-	if err != nil {
-		return nil, err
-	}
 	if org == "" {
-		return nil, fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+		return nil, noTenant(t.Name())
 	}
-	q.Prefix = K(org).Join(q.Prefix)
-	name := append(t.all.listName(q), sort...)
-	after, err := db.openCursor(p.Cursor, name)
+	q.Prefix, q.Cursor, q.Limit = K(org).Join(q.Prefix), p.Cursor, p.Limit
+	page, err := pageOf[R](t.all.shelf.sorted(ctx, db, sort, fieldsOfOrder(by), q.plain()))
 	if err != nil {
 		return nil, badCursor(err)
 	}
-	var all []placed[R]
-	out := &api.List[R]{Data: []R{}, Pagination: api.Pagination{Limit: p.Limit}}
+	if p.Limit <= 0 {
+		p.Limit = PageLimit
+	}
+	return listOf(page, p), nil
+}
+
+// field is a SortBy without the type of its records.
+type field struct {
+	name string
+	of   func(any) any
+}
+
+func fieldsOfOrder[R any](by []SortBy[R]) []field {
+	out := make([]field, len(by))
+	for i, f := range by {
+		out[i] = field{f.Name, func(r any) any { return f.Of(r.(*R)) }}
+	}
+	return out
+}
+
+// sorted is SortedList.
+func (s *shelf) sorted(ctx context.Context, db *DB, sort string, by []field, q listed) (page Page[any], err error) {
+	order, err := orderOf(sort, by)
+	if err != nil {
+		return page, err
+	}
+	name := append(s.listName(q), sort...)
+	after, err := db.openCursor(q.Cursor, name)
+	if err != nil {
+		return page, err
+	}
+	var all []placed
 	err = db.View(ctx, func(tx *Tx) error {
-		for r, err := range q.scan(t.all, tx) {
+		for p, err := range s.pairs(tx, q.Index, func(in *scan) { in.prefix = q.Prefix }) {
 			if err != nil {
 				return err
 			}
-			if q.Filter != nil && !q.Filter(&r) {
+			if q.keep != nil && !q.keep(p.record) {
 				continue
 			}
-			out.Pagination.Total++
-			place, err := order(&r, t.all.key(&r))
+			page.Total++
+			place, err := order(p.record, s.key(p.record))
 			if err != nil {
-				return fmt.Errorf("%s: %w", t.Name(), err)
+				return fmt.Errorf("%s: %w", s.def.name, err)
 			}
 			if after == nil || bytes.Compare(place, after) > 0 {
-				all = append(all, placed[R]{place, r})
+				all = append(all, placed{place, p.record})
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return page, err
 	}
-	slices.SortFunc(all, func(a, b placed[R]) int { return bytes.Compare(a.place, b.place) })
-	limit := p.Limit
-	if limit <= 0 {
-		limit = PageLimit
+	slices.SortFunc(all, func(a, b placed) int { return bytes.Compare(a.place, b.place) })
+	if q.Limit <= 0 {
+		q.Limit = PageLimit
 	}
-	out.Pagination.Limit = limit
-	for _, one := range all[:min(limit, len(all))] {
-		out.Data = append(out.Data, one.record)
+	for _, one := range all[:min(q.Limit, len(all))] {
+		page.Items = append(page.Items, one.record)
 	}
-	if len(all) > limit {
-		next := db.sealCursor(all[limit-1].place, name)
-		out.Pagination.NextCursor, out.Pagination.HasMore = &next, true
+	if len(all) > q.Limit {
+		page.Next = db.sealCursor(all[q.Limit-1].place, name)
 	}
-	return out, nil
+	return page, nil
 }
 
 // SortSlice sorts records in memory as SortedList does; equal ones stay as they
@@ -86,55 +107,47 @@ func SortSlice[R any](all []R, sort string, by []SortBy[R]) error {
 	if sort == "" {
 		return nil
 	}
-	order, err := orderOf(sort, by)
+	order, err := orderOf(sort, fieldsOfOrder(by))
 	if err != nil {
 		return err
 	}
-	placedAll := make([]placed[R], len(all))
-	for i := range all {
-		place, err := order(&all[i], Key{})
+	was := slices.Clone(all)
+	sorted := make([]placed, len(all))
+	for i := range was {
+		place, err := order(&was[i], Key{})
 		if err != nil {
 			return err
 		}
-		placedAll[i] = placed[R]{place, all[i]}
+		sorted[i] = placed{place, &was[i]}
 	}
-	slices.SortStableFunc(placedAll, func(a, b placed[R]) int { return bytes.Compare(a.place, b.place) })
+	slices.SortStableFunc(sorted, func(a, b placed) int { return bytes.Compare(a.place, b.place) })
 	for i := range all {
-		all[i] = placedAll[i].record
+		all[i] = *sorted[i].record.(*R)
 	}
 	return nil
 }
 
 // placed is a record with its place in an order.
-type placed[R any] struct {
+type placed struct {
 	place  []byte
-	record R
-}
-
-// scan goes through what a page is cut from.
-func (q PageQuery[R]) scan(t *Table[R], tx *Tx) iter.Seq2[R, error] {
-	options := []ScanOption{func(s *scan) { s.prefix = q.Prefix }}
-	if q.Index != "" {
-		return t.By(q.Index).Scan(tx, options...)
-	}
-	return t.Scan(tx, options...)
+	record any
 }
 
 // orderOf makes the function that tells a record's place: the bytes of its fields,
 // turned over where the order goes down, and of its primary key.
-func orderOf[R any](sort string, by []SortBy[R]) (func(*R, Key) ([]byte, error), error) {
+func orderOf(sort string, by []field) (func(any, Key) ([]byte, error), error) {
 	var names []string
 	for _, f := range by {
-		names = append(names, f.Name)
+		names = append(names, f.name)
 	}
 	fields, err := api.ParseSort(sort, names)
 	if err != nil {
 		return nil, err
 	}
-	return func(r *R, primary Key) ([]byte, error) {
+	return func(r any, primary Key) ([]byte, error) {
 		var place []byte
 		for _, f := range fields {
-			k := K(by[slices.Index(names, f.Name)].Of(r))
+			k := K(by[slices.Index(names, f.Name)].of(r))
 			if k.err != nil {
 				return nil, fmt.Errorf("sorting by %s: %w", f.Name, k.err)
 			}

@@ -147,7 +147,7 @@ var (
 // Synced has the changes of a table's records logged, where their assessment is synchronised.
 // of is the assessment and, for records that travel within another, the table and key of that one.
 func Synced[R any](of func(*R) SyncedAs) Option[R] {
-	return func(t *Table[R]) { t.synced = of }
+	return func(t *Table[R]) { t.shelf.synced = func(r any) SyncedAs { return of(r.(*R)) } }
 }
 
 // SyncedAs says with which record a change travels. Without a table it is the changed one.
@@ -210,15 +210,15 @@ func (tx *Tx) roleOf(org, assessment string) (string, error) {
 }
 
 // noteSync notes a change for the log. old is nil where there was no record, fresh where there is none any more.
-func (t *Table[R]) noteSync(tx *Tx, primary []byte, old, fresh *R) error {
-	if t.synced == nil || tx.unlogged {
+func (s *shelf) noteSync(tx *Tx, primary []byte, old, fresh any) error {
+	if s.synced == nil || tx.unlogged {
 		return nil
 	}
 	r := fresh
 	if r == nil {
 		r = old
 	}
-	as := t.synced(r)
+	as := s.synced(r)
 	org, rest, err := cutPart(primary)
 	name, ok := org.(string)
 	if err != nil || !ok || as.Assessment == "" {
@@ -230,7 +230,7 @@ func (t *Table[R]) noteSync(tx *Tx, primary []byte, old, fresh *R) error {
 	}
 	ref := syncRef{name, as.Assessment, as.Table, string(as.Key.b)}
 	if as.Table == "" {
-		ref.table, ref.key = t.def.name, string(rest)
+		ref.table, ref.key = s.def.name, string(rest)
 	}
 	if tx.syncing == nil {
 		tx.syncing = map[syncRef][]string{}
@@ -346,7 +346,7 @@ func (k Key) Bytes() []byte { return k.b }
 
 // KeyOf is the key of a record, without its organization.
 func (t *TenantTable[R]) KeyOf(r *R) (Key, error) {
-	k := t.all.key(r)
+	k := t.all.shelf.key(r)
 	if k.err != nil {
 		return k, k.err
 	}

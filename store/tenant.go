@@ -22,12 +22,12 @@ func NewTenantTable[R any](name string, organization func(*R) string, key func(*
 		whole = nil // reported by Open
 	}
 	t := NewTable(name, whole, options...)
-	for _, ix := range t.indexes {
+	for _, ix := range t.shelf.indexes {
 		within := ix.keys
-		ix.keys = func(r *R) []Key {
-			keys := within(r)
+		ix.keys = func(r any) []Key {
+			keys, org := within(r), organization(r.(*R))
 			for i, k := range keys {
-				keys[i] = tenantKey(organization(r), k)
+				keys[i] = tenantKey(org, k)
 			}
 			return keys
 		}
@@ -55,48 +55,56 @@ func (t *TenantTable[R]) definition() *definition { return t.all.definition() }
 // request of one.
 func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.all }
 
-// within checks the organization and puts it before the parts of a key.
-func (t *TenantTable[R]) within(org string, key []any) ([]any, error) {
+func noTenant(table string) error { return fmt.Errorf("%s: %w", table, ErrNoTenant) }
+
+// withinTenant checks the organization and puts it before the parts of a key.
+func (s *shelf) withinTenant(org string, key []any) ([]any, error) {
 	if org == "" {
-		return nil, fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+		return nil, noTenant(s.def.name)
 	}
 	return append([]any{org}, key...), nil
 }
 
-// whole is within for a complete key.
-func (t *TenantTable[R]) whole(org string, key []any) ([]any, error) {
+// tenantsKey is withinTenant for a complete key.
+func (s *shelf) tenantsKey(org string, key []any) (Key, error) {
 	if len(key) == 0 {
-		return nil, fmt.Errorf("%s: %w: it has no parts behind the organization", t.Name(), ErrBadKey)
+		return Key{}, fmt.Errorf("%s: %w: it has no parts behind the organization", s.def.name, ErrBadKey)
 	}
-	return t.within(org, key)
+	parts, err := s.withinTenant(org, key)
+	return K(parts...), err
+}
+
+// narrow puts the organization before what a scan is narrowed to.
+func (s *shelf) narrow(org string, options []ScanOption) ([]ScanOption, error) {
+	if org == "" {
+		return nil, noTenant(s.def.name)
+	}
+	return append([]ScanOption{Prefix(org)}, options...), nil
 }
 
 func (t *TenantTable[R]) own(org string, r *R) error {
-	if org == "" {
-		return fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
-	}
-	if t.organization(r) != org {
+	switch {
+	case org == "":
+		return noTenant(t.Name())
+	case t.organization(r) != org:
 		return fmt.Errorf("%s: %w", t.Name(), ErrTenant)
 	}
 	return nil
 }
 
 // Get is Table.Get within the organization.
-func (t *TenantTable[R]) Get(tx *Tx, org string, key ...any) (r R, err error) {
-	k, err := t.whole(org, key)
-	if err != nil {
-		return r, err
-	}
-	return t.all.Get(tx, k...)
+func (t *TenantTable[R]) Get(tx *Tx, org string, key ...any) (R, error) {
+	return as[R](t.all.shelf.getIn(tx, "", org, key))
 }
 
 // Has is Table.Has within the organization.
 func (t *TenantTable[R]) Has(tx *Tx, org string, key ...any) (bool, error) {
-	k, err := t.whole(org, key)
+	k, err := t.all.shelf.tenantsKey(org, key)
 	if err != nil {
 		return false, err
 	}
-	return t.all.Has(tx, k...)
+	b, err := t.all.shelf.raw(tx, k)
+	return b != nil, err
 }
 
 // Insert is Table.Insert of a record of this organization.
@@ -125,98 +133,93 @@ func (t *TenantTable[R]) Put(tx *Tx, org string, r *R) error {
 
 // Delete is Table.Delete within the organization.
 func (t *TenantTable[R]) Delete(tx *Tx, org string, key ...any) error {
-	k, err := t.whole(org, key)
+	k, err := t.all.shelf.tenantsKey(org, key)
 	if err != nil {
 		return err
 	}
-	return t.all.Delete(tx, k...)
+	return t.all.shelf.delete(tx, k)
 }
 
 // DeleteAll is Table.DeleteAll within the organization; without a prefix it
 // deletes all the organization has in the table.
 func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, error) {
-	k, err := t.within(org, prefix)
+	k, err := t.all.shelf.withinTenant(org, prefix)
 	if err != nil {
 		return 0, err
 	}
-	return t.all.DeleteAll(tx, k...)
+	return t.all.shelf.deleteAll(tx, k)
 }
 
 // Count is Table.Count within the organization.
 func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
-	k, err := t.within(org, prefix)
-	if err != nil {
-		return 0, err
-	}
-	return t.all.Count(tx, k...)
+	return t.all.shelf.countIn(tx, "", org, prefix)
 }
 
 // Scan is Table.Scan within the organization; the options begin behind it.
 func (t *TenantTable[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
-	options, err := t.narrow(org, options)
-	if err != nil {
-		return failed[R](err)
-	}
-	return t.all.Scan(tx, options...)
+	return each[R](t.all.shelf.pairsIn(tx, "", org, options))
 }
 
 // Page is Table.Page within the organization; the prefix begins behind it.
 func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], error) {
 	if org == "" {
-		return Page[R]{}, fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+		return Page[R]{}, noTenant(t.Name())
 	}
 	q.Prefix = K(org).Join(q.Prefix)
 	return t.all.Page(tx, q)
 }
 
-func (t *TenantTable[R]) narrow(org string, options []ScanOption) ([]ScanOption, error) {
-	if org == "" {
-		return nil, fmt.Errorf("%s: %w", t.Name(), ErrNoTenant)
+// getIn is the record with this whole key in the organization: by a unique index, or where it has no
+// name by the primary key.
+func (s *shelf) getIn(tx *Tx, index, org string, key []any) (any, error) {
+	k, err := s.tenantsKey(org, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case index != "":
+		return s.getBy(tx, index, k)
 	}
-	return append([]ScanOption{Prefix(org)}, options...), nil
+	return s.get(tx, k)
 }
 
-func failed[R any](err error) iter.Seq2[R, error] {
-	return func(yield func(R, error) bool) {
-		var none R
-		yield(none, err)
+// countIn is count within the organization.
+func (s *shelf) countIn(tx *Tx, index, org string, prefix []any) (int, error) {
+	k, err := s.withinTenant(org, prefix)
+	if err != nil {
+		return 0, err
 	}
+	return s.count(tx, index, k)
+}
+
+// pairsIn is pairs within the organization.
+func (s *shelf) pairsIn(tx *Tx, index, org string, options []ScanOption) iter.Seq2[pair, error] {
+	options, err := s.narrow(org, options)
+	if err != nil {
+		return func(yield func(pair, error) bool) { yield(pair{}, err) }
+	}
+	return s.pairs(tx, index, options...)
 }
 
 // TenantBy is the view of a tenant table through one of its indexes.
 type TenantBy[R any] struct {
-	t  *TenantTable[R]
-	by By[R]
+	shelf *shelf
+	name  string
 }
 
 // By names an index, as Table.By does.
-func (t *TenantTable[R]) By(index string) TenantBy[R] {
-	return TenantBy[R]{t: t, by: t.all.By(index)}
-}
+func (t *TenantTable[R]) By(index string) TenantBy[R] { return TenantBy[R]{t.all.shelf, index} }
 
 // Scan is By.Scan within the organization; the options begin behind it.
 func (b TenantBy[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
-	options, err := b.t.narrow(org, options)
-	if err != nil {
-		return failed[R](err)
-	}
-	return b.by.Scan(tx, options...)
+	return each[R](b.shelf.pairsIn(tx, b.name, org, options))
 }
 
 // Get is By.Get within the organization.
-func (b TenantBy[R]) Get(tx *Tx, org string, key ...any) (r R, err error) {
-	k, err := b.t.whole(org, key)
-	if err != nil {
-		return r, err
-	}
-	return b.by.Get(tx, k...)
+func (b TenantBy[R]) Get(tx *Tx, org string, key ...any) (R, error) {
+	return as[R](b.shelf.getIn(tx, b.name, org, key))
 }
 
 // Count is By.Count within the organization.
 func (b TenantBy[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
-	k, err := b.t.within(org, prefix)
-	if err != nil {
-		return 0, err
-	}
-	return b.by.Count(tx, k...)
+	return b.shelf.countIn(tx, b.name, org, prefix)
 }

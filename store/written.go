@@ -43,7 +43,10 @@ type body struct {
 // whether two records differ in nothing else; nil is not empty to it. Records of which within
 // says the same have what they say in common stored once (shared.go); nothing: each has its own.
 func Headed[R any](head func(*R) any, alike func(a, b *R) bool, within func(*R) string) Option[R] {
-	return func(t *Table[R]) { t.head, t.alike, t.within = head, alike, within }
+	return func(t *Table[R]) {
+		t.alike = alike
+		t.shelf.head, t.shelf.within = func(r any) any { return head(r.(*R)) }, func(r any) string { return within(r.(*R)) }
+	}
 }
 
 // Ready is a record that is to be inserted, with what could be done for it before its transaction.
@@ -56,28 +59,28 @@ type Ready[R any] struct {
 	body   body
 }
 
-// Ready encodes a record but for its head, which may change until it is inserted and nothing
+// Prepare encodes a record but for its head, which may change until it is inserted and nothing
 // else of it. Where it says the same as one that was written, it takes the bytes of that.
-func (t *TenantTable[R]) Ready(r *R, like ...*Written[R]) (Ready[R], error) {
+func Prepare[R any](t *TenantTable[R], r *R, like ...*Written[R]) (Ready[R], error) {
 	for _, w := range like {
 		if w.body.block != nil && t.all.alike(&w.Record, r) {
 			return Ready[R]{Record: r, Like: w, Beside: w.Beside, body: w.body}, nil
 		}
 	}
-	b, err := t.all.bodyOf(r)
+	b, err := t.all.shelf.bodyOf(r)
 	return Ready[R]{Record: r, body: b}, err
 }
 
 // bodyOf is nothing where the record is to be encoded as a whole.
-func (t *Table[R]) bodyOf(r *R) (body, error) {
-	if t.head == nil || t.codec.mark != markJSON {
+func (s *shelf) bodyOf(r any) (body, error) {
+	if s.head == nil || s.codec.mark != markJSON {
 		return body{}, nil
 	}
-	plain, err := t.codec.encode(r)
+	plain, err := s.codec.encode(r)
 	if err != nil {
-		return body{}, fmt.Errorf("%s: %w", t.def.name, err)
+		return body{}, fmt.Errorf("%s: %w", s.def.name, err)
 	}
-	head, err := t.headOf(r)
+	head, err := s.headOf(r)
 	if err != nil || len(plain) > maxRecord || !bytes.HasPrefix(plain, head) || plain[len(head)] != ',' {
 		return body{}, err
 	}
@@ -90,8 +93,8 @@ func (t *Table[R]) bodyOf(r *R) (body, error) {
 var replaced = []byte(`\ufffd`)
 
 // headOf is the beginning of a record's JSON, up to its body.
-func (t *Table[R]) headOf(r *R) ([]byte, error) {
-	b, err := json.Marshal(t.head(r))
+func (s *shelf) headOf(r any) ([]byte, error) {
+	b, err := json.Marshal(s.head(r))
 	if err != nil || len(b) < 2 {
 		return nil, err
 	}
@@ -100,47 +103,47 @@ func (t *Table[R]) headOf(r *R) ([]byte, error) {
 
 // marshalWith is a record's bytes with a body that is encoded already: beside it, where it
 // stands under a key, else before it.
-func (t *Table[R]) marshalWith(r *R, b body, key []byte) ([]byte, error) {
+func (s *shelf) marshalWith(r any, b body, key []byte) ([]byte, error) {
 	if b.block == nil {
-		return t.codec.marshal(r)
+		return s.codec.marshal(r)
 	}
-	head, err := t.headOf(r)
+	head, err := s.headOf(r)
 	if err != nil {
 		return nil, err
 	}
 	if key != nil && len(head)+b.plain <= maxRecord {
-		return shared(t.codec.mark, key, head), nil
+		return shared(s.codec.mark, key, head), nil
 	}
 	first := s2.Encode(nil, head)
 	out := make([]byte, 1, 1+len(first)+len(b.block)+4)
-	out[0] = t.codec.mark | markPacked
+	out[0] = s.codec.mark | markPacked
 	if out, err = s2.ConcatBlocks(out, first, b.block); err != nil {
 		return nil, err
 	}
 	if len(head)+b.plain > maxRecord || len(out) >= kv.MaxValue {
-		return t.codec.marshal(r) // which says what is wrong
+		return s.codec.marshal(r) // which says what is wrong
 	}
 	return out, nil
 }
 
 // InsertAll is Insert of each, in their order.
-func (t *TenantTable[R]) InsertAll(tx *Tx, org string, all []Ready[R]) ([]*Written[R], error) {
-	out := make([]*Written[R], len(all))
+func InsertAll[R any](tx *Tx, t *TenantTable[R], org string, all []Ready[R]) ([]*Written[R], error) {
+	s, out := t.all.shelf, make([]*Written[R], len(all))
 	for i := range all {
 		r := all[i].Record
 		if err := t.own(org, r); err != nil {
 			return nil, err
 		}
 		w := &Written[R]{Record: *r, Beside: all[i].Beside, body: all[i].body}
-		w.primary = t.all.key(r).b
-		err := t.all.writeAs(tx, r, mustBeNew(t.all.def.name), func() (b []byte, err error) {
+		w.primary = s.key(r).b
+		err := s.writeAs(tx, r, s.mustBeNew, func() (b []byte, err error) {
 			var key []byte
 			if w.body.block != nil {
-				if key, err = t.all.bodyKey(w.primary, r, w.body); err != nil {
+				if key, err = s.bodyKey(w.primary, r, w.body); err != nil {
 					return nil, err
 				}
 			}
-			if w.stored, err = t.all.marshalWith(r, w.body, key); err == nil && key != nil && w.stored[0]&markShared != 0 {
+			if w.stored, err = s.marshalWith(r, w.body, key); err == nil && key != nil && w.stored[0]&markShared != 0 {
 				err = tx.putBody(key, w.body)
 			}
 			return w.stored, err
@@ -155,16 +158,16 @@ func (t *TenantTable[R]) InsertAll(tx *Tx, org string, all []Ready[R]) ([]*Writt
 
 // Recall is Scan of a prefix, all at once. What is stored as it is in known is not decoded
 // again; where that is all there is, it is known itself.
-func (b TenantBy[R]) Recall(tx *Tx, org string, known []*Written[R], prefix ...any) ([]*Written[R], error) {
-	within, err := b.t.within(org, prefix)
+func Recall[R any](tx *Tx, b TenantBy[R], org string, known []*Written[R], prefix ...any) ([]*Written[R], error) {
+	s := b.shelf
+	within, err := s.withinTenant(org, prefix)
 	if err != nil {
 		return nil, err
 	}
-	ix, err := b.by.index()
+	ix, err := s.by(b.name)
 	if err != nil {
 		return nil, err
 	}
-	t := b.by.t
 	var byKey map[string]*Written[R]
 	find := func(at int, primary []byte) *Written[R] {
 		if at < len(known) && bytes.Equal(known[at].primary, primary) {
@@ -179,21 +182,21 @@ func (b TenantBy[R]) Recall(tx *Tx, org string, known []*Written[R], prefix ...a
 		return byKey[string(primary)]
 	}
 	out, same := make([]*Written[R], 0, len(known)), true
-	for p, err := range t.raws(tx, ix, newScan([]ScanOption{Prefix(within...)})) {
+	for p, err := range s.raws(tx, ix, newScan([]ScanOption{Prefix(within...)})) {
 		if err != nil {
 			return nil, err
 		}
-		stored, err := t.raw(tx, Key{b: p.Value})
+		stored, err := s.raw(tx, Key{b: p.Value})
 		if err != nil {
 			return nil, err
 		}
 		w := find(len(out), p.Value)
 		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.body.block != nil && !w.body.exact {
-			got, err := t.decode(tx, ix, p)
+			got, err := s.decode(tx, ix, p)
 			if err != nil {
 				return nil, err
 			}
-			w = &Written[R]{Record: got.record, primary: got.primary, stored: bytes.Clone(stored)}
+			w = &Written[R]{Record: *got.record.(*R), primary: got.primary, stored: bytes.Clone(stored)}
 		}
 		same = same && len(out) < len(known) && known[len(out)] == w
 		out = append(out, w)

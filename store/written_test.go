@@ -97,7 +97,7 @@ func alikeIsSound[R any](t *testing.T, table *TenantTable[R], head []string) {
 	}
 	var paths []string
 	changesOf(reflect.ValueOf(fresh()).Elem(), table.Name(), func(path string, _ func()) { paths = append(paths, path) })
-	was, err := table.Ready(fresh())
+	was, err := Prepare(table, fresh())
 	is(t, "Ready", err, nil)
 	if was.body.block == nil || !was.body.exact {
 		t.Fatalf("%s: a record has no body: the head is not its beginning", table.Name())
@@ -113,12 +113,12 @@ func alikeIsSound[R any](t *testing.T, table *TenantTable[R], head []string) {
 		if table.all.alike(&w.Record, r) != inHead {
 			t.Errorf("%s: alike is %v", path, !inHead)
 		}
-		ready, err := table.Ready(r, w)
+		ready, err := Prepare(table, r, w)
 		is(t, "Ready", err, nil)
 		if (ready.Like != nil) != inHead {
 			t.Errorf("%s: took the bytes of another: %v", path, ready.Like != nil)
 		}
-		stored, err := table.all.marshalWith(r, ready.body, nil)
+		stored, err := table.all.shelf.marshalWith(r, ready.body, nil)
 		is(t, "marshal", err, nil)
 		_, plain, err := unpack(stored)
 		is(t, "unpack", err, nil)
@@ -184,11 +184,11 @@ func TestRecallIsScan(t *testing.T) {
 					next++
 					f := line(org, version, fmt.Sprintf("%c%d", 'a'+rng.IntN(3), next), []string{"many", "same", "not \xff text"}[rng.IntN(3)])
 					old := known["onev1"]
-					r, err := Findings.Ready(&f, old[:rng.IntN(len(old)+1)]...)
+					r, err := Prepare(Findings, &f, old[:rng.IntN(len(old)+1)]...)
 					is(t, "Ready", err, nil)
 					ready = append(ready, r)
 				}
-				written, err := Findings.InsertAll(tx, org, ready)
+				written, err := InsertAll(tx, Findings, org, ready)
 				known[name] = append(slices.Clone(known[name]), written...)
 				rng.Shuffle(len(known[name]), func(i, j int) { known[name][i], known[name][j] = known[name][j], known[name][i] })
 				return err
@@ -200,7 +200,7 @@ func TestRecallIsScan(t *testing.T) {
 			for _, w := range known[name] {
 				before[w] = true
 			}
-			got, err := Findings.By("version").Recall(tx, org, known[name], version)
+			got, err := Recall(tx, Findings.By("version"), org, known[name], version)
 			is(t, "Recall", err, nil)
 			i := 0
 			for want, err := range Findings.By("version").Scan(tx, org, Prefix(version)) {
@@ -217,7 +217,7 @@ func TestRecallIsScan(t *testing.T) {
 			if i != len(got) {
 				t.Fatalf("step %d: %d lines, not %d", step, len(got), i)
 			}
-			again, err := Findings.By("version").Recall(tx, org, got, version)
+			again, err := Recall(tx, Findings.By("version"), org, got, version)
 			is(t, "Recall again", err, nil)
 			if len(again) != len(got) || len(got) > 0 && &again[0] != &got[0] {
 				t.Fatalf("step %d: what did not change was put together again", step)
@@ -230,11 +230,11 @@ func TestRecallIsScan(t *testing.T) {
 		t.Errorf("only %d lines were written", next)
 	}
 	view(t, db, func(tx *Tx) error {
-		_, err := Findings.By("version").Recall(tx, "", nil, "v1")
+		_, err := Recall(tx, Findings.By("version"), "", nil, "v1")
 		is(t, "nobody's", err, ErrNoTenant)
-		_, err = Findings.By("none").Recall(tx, "one", nil, "v1")
+		_, err = Recall(tx, Findings.By("none"), "one", nil, "v1")
 		is(t, "no index", err, ErrUnknown)
-		theirs, err := Findings.By("version").Recall(tx, "three", known["onev1"], "v1")
+		theirs, err := Recall(tx, Findings.By("version"), "three", known["onev1"], "v1")
 		if is(t, "another's", err, nil); len(theirs) != 0 {
 			t.Errorf("%d lines of another organization", len(theirs))
 		}
@@ -248,11 +248,11 @@ func TestInsertAll(t *testing.T) {
 	ctx := context.Background()
 	var first []*Written[api.Finding]
 	put := func(org string, f api.Finding, like ...*Written[api.Finding]) error {
-		ready, err := Findings.Ready(&f, like...)
+		ready, err := Prepare(Findings, &f, like...)
 		is(t, "Ready", err, nil)
 		ready.Beside = []byte(f.ID)
 		return db.Update(ctx, func(tx *Tx) error {
-			w, err := Findings.InsertAll(tx, org, []Ready[api.Finding]{ready})
+			w, err := InsertAll(tx, Findings, org, []Ready[api.Finding]{ready})
 			first = append(first, w...)
 			return err
 		})
