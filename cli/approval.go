@@ -29,6 +29,9 @@ func (a *app) approvalList() *cobra.Command {
 		Use: "list", Short: "List the approvals of the assessment, newest first", Args: takes(0, 0),
 		Long: "Lists approvals that were asked for or decided, newest first.", Example: "  service approval list\n  service approval list --status pending --gate soa",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if status == "void" {
+				return advise(usage("--status can't be void"), "an approval is rejected by what it was asked for changing; `"+a.command("approval list --status rejected")+"` lists them")
+			}
 			if err := oneOf("status", status, approvalStatuses); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -204,6 +205,9 @@ func traitValue(name string, v any) (*bool, error) {
 	return &is, nil
 }
 
+// traitFields are those of a trait as a scope shows it.
+var traitFields = []string{"value", "source", "reason", "evidence"}
+
 // maxScopeFile bounds a scope file; the API takes no larger body.
 const maxScopeFile = api.MaxBodyBytes
 
@@ -260,6 +264,11 @@ func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]stri
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {
 			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
+				for _, field := range slices.Sorted(maps.Keys(m)) {
+					if !slices.Contains(traitFields, field) {
+						return nil, advise(usage("%s: the trait %s has no field %q", path, name, field), "a trait has "+strings.Join(traitFields, ", "))
+					}
+				}
 				v = cmp.Or[any](m["value"], "")
 				if value, ok := v.(string); ok && m["source"] != nil && m["source"] != "person" {
 					drawn[name] = value

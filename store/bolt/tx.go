@@ -26,6 +26,14 @@ type table struct {
 	deleted bool          // in this transaction: there may be empty pages
 }
 
+// pack has pages be filled before they are split: most keys begin with a time and come in their order, and
+// bbolt would leave every page half empty behind them.
+func (tb *table) pack() {
+	if tb.bucket != nil {
+		tb.bucket.FillPercent = 0.9
+	}
+}
+
 func newTx(ctx context.Context, b *bbolt.Tx) *tx {
 	return &tx{ctx: ctx, bolt: b, tables: map[string]*table{}}
 }
@@ -46,6 +54,7 @@ func (t *tx) table(name string) *table {
 	tb := t.tables[name]
 	if tb == nil {
 		tb = &table{bucket: t.bolt.Bucket([]byte(name))}
+		tb.pack()
 		t.tables[name] = tb
 	}
 	return tb
@@ -79,6 +88,7 @@ func (t *tx) Put(name string, key, value []byte) error {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 		tb.bucket = b
+		tb.pack()
 	}
 	if value == nil {
 		value = []byte{} // Get must tell empty from missing
