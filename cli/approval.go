@@ -30,7 +30,7 @@ func (a *app) approvalList() *cobra.Command {
 		Long: "Lists approvals that were asked for or decided, newest first.", Example: "  service approval list\n  service approval list --status pending --gate soa",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if status == "void" {
-				return advise(usage("--status can't be void"), "an approval is rejected by what it was asked for changing; `"+a.command("approval list --status rejected")+"` lists them")
+				return advise(usage("--status can't be void"), "an approval is rejected by what it was asked for changing; `%s` lists them", a.command("approval list --status rejected"))
 			}
 			if err := oneOf("status", status, approvalStatuses); err != nil {
 				return err

@@ -266,7 +266,7 @@ func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]stri
 			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
 				for _, field := range slices.Sorted(maps.Keys(m)) {
 					if !slices.Contains(traitFields, field) {
-						return nil, advise(usage("%s: the trait %s has no field %q", path, name, field), "a trait has "+strings.Join(traitFields, ", "))
+						return nil, advise(usage("%s: the trait %s has no field %q", path, name, field), "a trait has %s", strings.Join(traitFields, ", "))
 					}
 				}
 				v = cmp.Or[any](m["value"], "")
