@@ -20,7 +20,7 @@ LINTER    := $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION
 RELEASER  := $(CACHE)/goreleaser-$(shell { cat tools/release.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
 TREE      := $(shell git rev-parse --git-path service-tree-before)
 
-.PHONY: build test setup tools fmt mod vet cross lint unit race bench fuzz release released tree-before clean-tree
+.PHONY: build test setup tools fmt mod vet cross lint unit race bench fuzz release try-release released tree-before clean-tree
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
@@ -69,26 +69,28 @@ lint: $(LINTER)
 cross:
 	@for system in windows darwin; do \
 		tools/section "vet for $$system" "Mend what go vet names above; what a system lacks belongs into a file of its own (_unix.go, _other.go)." \
-			env GOOS=$$system CGO_ENABLED=0 GOFLAGS="$$(go env GOFLAGS) -trimpath" go vet $(PACKAGES) || exit 1; \
+			env GOOS=$$system CGO_ENABLED=0 go vet $(PACKAGES) || exit 1; \
 	done
 	@tools/section "vet for another processor" "Mend what go vet names above." env GOARCH=arm64 CGO_ENABLED=0 go vet ./evidence/search
 
 # A release as it would be, in dist/: programs and archives of all systems, packages, lists of
 # parts, checksums. MACHINES=one leaves out all but Linux on this kind of processor. What needs an account or a program
 # that is not here is left out, by name. packaging/tried says of which definition it was tried last.
-release: $(RELEASER)
+release: try-release
+	@tools/tried > packaging/tried
+
+try-release: $(RELEASER)
 	@tools/section "the release's configuration" "Mend goreleaser.yaml." $(RELEASER) check --quiet
 	@tools/section "a release, tried" "Run: make release, and look at what failed above." tools/release $(RELEASER) $(MACHINES)
 	@tools/section "the package, tried" "Run: tools/try-package dist/*_amd64.deb" \
 		bash -c 'deb=$$(ls dist/*_$$(go env GOARCH).deb) && tools/try-package "$$deb"'
-	@tools/tried > packaging/tried
 
 # The same where the definition is not the one that was tried last: building what makes releases takes eight minutes.
 released:
 	@if tools/tried | cmp -s - packaging/tried; then \
 		echo; echo "=== a release as it is defined was tried when packaging/tried was written"; \
 	else \
-		$(MAKE) release MACHINES=one && git checkout -q packaging/tried && echo "commit packaging/tried after make release, so that this is not tried each time"; \
+		$(MAKE) try-release MACHINES=one && echo "commit packaging/tried after make release, so that this is not tried each time"; \
 	fi
 
 unit:

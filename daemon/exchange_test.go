@@ -44,9 +44,8 @@ type route struct {
 func judgeOf(t *testing.T) *judge {
 	t.Helper()
 	judgeOnce.Do(func() {
-		srv := newServer(t)
-		b := openAPI(t, srv)
-		onlyJudge = &judge{doc: document(t, srv), tree: parse(t, b), schemas: schemasOf(t, b), seen: map[string][]int{}}
+		b := openAPI(t, newServer(t))
+		onlyJudge = &judge{doc: document(t, b), tree: parse(t, b), schemas: schemasOf(t, b), seen: map[string][]int{}}
 		for _, op := range api.Operations() {
 			path := "^" + parameter.ReplaceAllStringFunc(op.Path, func(p string) string { return "(?P<" + strings.Trim(p, "{}") + ">[^/]+)" }) + "$"
 			onlyJudge.routes = append(onlyJudge.routes, route{op, regexp.MustCompile(path)})
@@ -139,7 +138,7 @@ func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest
 	}
 	if res.StatusCode < 300 {
 		report("request", openapi3filter.ValidateRequest(r.Context(), asked))
-		if item.GetOperation(op.Method).RequestBody != nil && len(body) > 0 {
+		if wanted := item.GetOperation(op.Method).RequestBody; wanted != nil && (len(body) > 0 || wanted.Value.Required) {
 			report("request", j.fits(op, "requestBody", r.Header, body))
 		}
 	}

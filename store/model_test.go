@@ -17,7 +17,7 @@ import (
 func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	t.Helper()
 	want := map[string][]byte{}
-	for p, err := range table.shelf.pairs(tx, "") {
+	for p, err := range table.shelf.byPrimary().pairs(tx) {
 		if err != nil {
 			t.Fatal(err)
 		}

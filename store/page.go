@@ -66,13 +66,19 @@ func pageOf[R any](page Page[any], err error) (Page[R], error) {
 	return out, nil
 }
 
+// order is what a page is cut from.
+func (s *shelf) order(q listed) ordered {
+	if q.Index == "" {
+		return s.byPrimary()
+	}
+	return s.by(q.Index)
+}
+
 // page is Table.Page.
 func (s *shelf) page(tx *Tx, q listed) (page Page[any], err error) {
-	var ix *indexOf
-	if q.Index != "" {
-		if ix, err = s.by(q.Index); err != nil {
-			return page, err
-		}
+	order := s.order(q)
+	if order.err != nil {
+		return page, order.err
 	}
 	if err := tx.use(&s.def, false); err != nil {
 		return page, err
@@ -92,7 +98,7 @@ func (s *shelf) page(tx *Tx, q listed) (page Page[any], err error) {
 	if q.NoTotal {
 		in.after = after
 	}
-	for p, err := range s.raws(tx, ix, in) {
+	for p, err := range order.raws(tx, in) {
 		if err != nil {
 			return page, err
 		}
@@ -101,7 +107,7 @@ func (s *shelf) page(tx *Tx, q listed) (page Page[any], err error) {
 			break
 		}
 		if wanted || q.keep != nil {
-			got, err := s.decode(tx, ix, p)
+			got, err := order.decode(tx, p)
 			if err != nil {
 				return page, err
 			}

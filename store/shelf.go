@@ -53,12 +53,22 @@ func (s *shelf) index(name string) *indexOf {
 	return nil
 }
 
-// by is the index of a name; ErrUnknown where it was not declared.
-func (s *shelf) by(name string) (*indexOf, error) {
+// ordered is a shelf in one order: that of an index, or where ix is nil of the primary key.
+type ordered struct {
+	*shelf
+	ix  *indexOf
+	err error // there is no such index
+}
+
+// byPrimary is the shelf in the order of its primary key.
+func (s *shelf) byPrimary() ordered { return ordered{shelf: s} }
+
+// by is the shelf in the order of an index; ErrUnknown where it was not declared.
+func (s *shelf) by(name string) ordered {
 	if ix := s.index(name); ix != nil {
-		return ix, nil
+		return ordered{shelf: s, ix: ix}
 	}
-	return nil, fmt.Errorf("%w: %s has no index %s", ErrUnknown, s.def.name, name)
+	return ordered{shelf: s, err: fmt.Errorf("%w: %s has no index %s", ErrUnknown, s.def.name, name)}
 }
 
 func (s *shelf) get(tx *Tx, k Key) (any, error) {
@@ -69,31 +79,35 @@ func (s *shelf) get(tx *Tx, k Key) (any, error) {
 	return r, err
 }
 
+func (s *shelf) has(tx *Tx, k Key) (bool, error) {
+	b, err := s.raw(tx, k)
+	return b != nil, err
+}
+
 func (s *shelf) missing(k Key) error { return fmt.Errorf("%s %s: %w", s.def.name, k, ErrNotFound) }
 
-// getBy is the one record with this whole key in a unique index.
-func (s *shelf) getBy(tx *Tx, index string, k Key) (any, error) {
-	ix, err := s.by(index)
+// get is the one record with this whole key in a unique index.
+func (o ordered) get(tx *Tx, k Key) (any, error) {
+	if o.err != nil {
+		return nil, o.err
+	}
+	if !o.ix.unique {
+		return nil, fmt.Errorf("%w: index %s of %s is not unique, scan it", ErrUnknown, o.ix.name, o.def.name)
+	}
+	if err := tx.use(&o.def, false); err != nil {
+		return nil, err
+	}
+	if err := o.checkKey(k); err != nil {
+		return nil, err
+	}
+	primary, err := tx.kv.Get(o.ix.table, k.b)
 	if err != nil {
-		return nil, err
-	}
-	if !ix.unique {
-		return nil, fmt.Errorf("%w: index %s of %s is not unique, scan it", ErrUnknown, index, s.def.name)
-	}
-	if err := tx.use(&s.def, false); err != nil {
-		return nil, err
-	}
-	if err := s.checkKey(k); err != nil {
-		return nil, err
-	}
-	primary, err := tx.kv.Get(ix.table, k.b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ix.table, err)
+		return nil, fmt.Errorf("%s: %w", o.ix.table, err)
 	}
 	if primary == nil {
-		return nil, fmt.Errorf("%s by %s %s: %w", s.def.name, index, k, ErrNotFound)
+		return nil, fmt.Errorf("%s by %s %s: %w", o.def.name, o.ix.name, k, ErrNotFound)
 	}
-	p, err := s.decode(tx, ix, kv.Pair{Key: k.b, Value: primary})
+	p, err := o.decode(tx, kv.Pair{Key: k.b, Value: primary})
 	return p.record, err
 }
 
@@ -138,7 +152,7 @@ func (s *shelf) deleteAll(tx *Tx, prefix []any) (int, error) {
 		return 0, fmt.Errorf("%s: %w: deleting everything needs a prefix", s.def.name, ErrBadKey)
 	}
 	n := 0
-	for p, err := range s.pairs(tx, "", Prefix(prefix...)) {
+	for p, err := range s.byPrimary().pairs(tx, Prefix(prefix...)) {
 		if err != nil {
 			return n, err
 		}
@@ -350,7 +364,7 @@ func (s *shelf) reindex(tx *Tx) error {
 	if len(s.indexes) == 0 {
 		return nil
 	}
-	for p, err := range s.pairs(tx, "") {
+	for p, err := range s.byPrimary().pairs(tx) {
 		if err != nil {
 			return err
 		}
@@ -375,23 +389,15 @@ type pair struct {
 	record  any    // nil beside an error
 }
 
-// pairs scans by an index, or where it has no name by primary key. After an error there is no more.
+// pairs scans in its order. After an error there is no more.
 //
 //go:noinline // else it is compiled for each table again
-func (s *shelf) pairs(tx *Tx, index string, options ...ScanOption) iter.Seq2[pair, error] {
+func (o ordered) pairs(tx *Tx, options ...ScanOption) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
-		var ix *indexOf
-		if index != "" {
-			var err error
-			if ix, err = s.by(index); err != nil {
-				yield(pair{}, err)
-				return
-			}
-		}
-		for p, err := range s.raws(tx, ix, newScan(options)) {
+		for p, err := range o.raws(tx, newScan(options)) {
 			var out pair
 			if err == nil {
-				out, err = s.decode(tx, ix, p)
+				out, err = o.decode(tx, p)
 			}
 			if !yield(out, err) || err != nil {
 				return
@@ -401,13 +407,16 @@ func (s *shelf) pairs(tx *Tx, index string, options ...ScanOption) iter.Seq2[pai
 }
 
 // raws yields the driver's pairs of the table, or of one of its indexes.
-func (s *shelf) raws(tx *Tx, ix *indexOf, in scan) iter.Seq2[kv.Pair, error] {
+func (o ordered) raws(tx *Tx, in scan) iter.Seq2[kv.Pair, error] {
 	return func(yield func(kv.Pair, error) bool) {
-		name := s.def.name
-		if ix != nil {
-			name = ix.table
+		name := o.def.name
+		if o.ix != nil {
+			name = o.ix.table
 		}
-		err := tx.use(&s.def, false)
+		err := o.err
+		if err == nil {
+			err = tx.use(&o.def, false)
+		}
 		var r kv.Range
 		if err == nil {
 			if r, err = in.span(); err != nil {
@@ -430,36 +439,29 @@ func (s *shelf) raws(tx *Tx, ix *indexOf, in scan) iter.Seq2[kv.Pair, error] {
 }
 
 // decode turns what raws yielded into the record.
-func (s *shelf) decode(tx *Tx, ix *indexOf, p kv.Pair) (pair, error) {
-	if ix == nil {
+func (o ordered) decode(tx *Tx, p kv.Pair) (pair, error) {
+	if o.ix == nil {
 		out := pair{at: p.Key, primary: slices.Clone(p.Key)}
-		r, err := s.read(tx, p.Value)
+		r, err := o.read(tx, p.Value)
 		if err != nil {
-			return out, fmt.Errorf("%s %s: %w", s.def.name, Key{b: out.primary}, err)
+			return out, fmt.Errorf("%s %s: %w", o.def.name, Key{b: out.primary}, err)
 		}
 		out.record = r
 		return out, nil
 	}
 	out := pair{at: p.Key, primary: slices.Clone(p.Value)}
-	r, err := s.find(tx, Key{b: out.primary})
+	r, err := o.find(tx, Key{b: out.primary})
 	if err == nil && r == nil {
-		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, ix.table, Key{b: out.primary})
+		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: out.primary})
 	}
 	out.record = r
 	return out, err
 }
 
-// count counts what begins with prefix in an index, or where it has no name in the table.
-func (s *shelf) count(tx *Tx, index string, prefix []any) (int, error) {
-	var ix *indexOf
-	if index != "" {
-		var err error
-		if ix, err = s.by(index); err != nil {
-			return 0, err
-		}
-	}
+// count counts what begins with prefix, without reading records.
+func (o ordered) count(tx *Tx, prefix []any) (int, error) {
 	n := 0
-	for _, err := range s.raws(tx, ix, newScan([]ScanOption{Prefix(prefix...)})) {
+	for _, err := range o.raws(tx, newScan([]ScanOption{Prefix(prefix...)})) {
 		if err != nil {
 			return 0, err
 		}

@@ -29,13 +29,13 @@ func SortedList[R any](ctx context.Context, db *DB, t *TenantTable[R], org strin
 	if org == "" {
 		return nil, noTenant(t.Name())
 	}
+	if p.Limit <= 0 {
+		p.Limit = PageLimit
+	}
 	q.Prefix, q.Cursor, q.Limit = K(org).Join(q.Prefix), p.Cursor, p.Limit
 	page, err := pageOf[R](t.all.shelf.sorted(ctx, db, sort, fieldsOfOrder(by), q.plain()))
 	if err != nil {
 		return nil, badCursor(err)
-	}
-	if p.Limit <= 0 {
-		p.Limit = PageLimit
 	}
 	return listOf(page, p), nil
 }
@@ -54,7 +54,7 @@ func fieldsOfOrder[R any](by []SortBy[R]) []field {
 	return out
 }
 
-// sorted is SortedList.
+// sorted is SortedList; the query has its limit.
 func (s *shelf) sorted(ctx context.Context, db *DB, sort string, by []field, q listed) (page Page[any], err error) {
 	order, err := orderOf(sort, by)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *shelf) sorted(ctx context.Context, db *DB, sort string, by []field, q l
 	}
 	var all []placed
 	err = db.View(ctx, func(tx *Tx) error {
-		for p, err := range s.pairs(tx, q.Index, func(in *scan) { in.prefix = q.Prefix }) {
+		for p, err := range s.order(q).pairs(tx, func(in *scan) { in.prefix = q.Prefix }) {
 			if err != nil {
 				return err
 			}
@@ -89,9 +89,6 @@ func (s *shelf) sorted(ctx context.Context, db *DB, sort string, by []field, q l
 		return page, err
 	}
 	slices.SortFunc(all, func(a, b placed) int { return bytes.Compare(a.place, b.place) })
-	if q.Limit <= 0 {
-		q.Limit = PageLimit
-	}
 	for _, one := range all[:min(q.Limit, len(all))] {
 		page.Items = append(page.Items, one.record)
 	}

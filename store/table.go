@@ -99,8 +99,7 @@ func (t *Table[R]) Get(tx *Tx, key ...any) (R, error) { return as[R](t.shelf.get
 
 // Has tells whether there is a record with this primary key.
 func (t *Table[R]) Has(tx *Tx, key ...any) (bool, error) {
-	b, err := t.shelf.raw(tx, K(key...))
-	return b != nil, err
+	return t.shelf.has(tx, K(key...))
 }
 
 // Insert adds a record; ErrExists (an *ExistsError) where its primary key or a
@@ -126,12 +125,14 @@ func (t *Table[R]) DeleteAll(tx *Tx, prefix ...any) (int, error) {
 // Scan goes through the records in the order of their primary keys. The loop may
 // stop early and may write to the table. After an error there is no more.
 func (t *Table[R]) Scan(tx *Tx, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](t.shelf.pairs(tx, "", options...))
+	return each[R](t.shelf.byPrimary().pairs(tx, options...))
 }
 
 // Count returns how many records have a primary key that begins with prefix,
 // without reading them.
-func (t *Table[R]) Count(tx *Tx, prefix ...any) (int, error) { return t.shelf.count(tx, "", prefix) }
+func (t *Table[R]) Count(tx *Tx, prefix ...any) (int, error) {
+	return t.shelf.byPrimary().count(tx, prefix)
+}
 
 // Page returns a page of the table. ErrBadCursor where the cursor was changed,
 // is another database's, or belongs to another list.
@@ -140,25 +141,22 @@ func (t *Table[R]) Page(tx *Tx, q PageQuery[R]) (Page[R], error) {
 }
 
 // By is the view of a table through one of its indexes.
-type By[R any] struct {
-	shelf *shelf
-	name  string
-}
+type By[R any] struct{ in ordered }
 
 // By names an index. One that was not declared gives ErrUnknown when it is used.
-func (t *Table[R]) By(index string) By[R] { return By[R]{t.shelf, index} }
+func (t *Table[R]) By(index string) By[R] { return By[R]{t.shelf.by(index)} }
 
 // Scan goes through the records in the order of the index; a record with several
 // keys in it comes several times.
 func (b By[R]) Scan(tx *Tx, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](b.shelf.pairs(tx, b.name, options...))
+	return each[R](b.in.pairs(tx, options...))
 }
 
 // Get returns the one record with this whole key in a Unique index, or
 // ErrNotFound.
 func (b By[R]) Get(tx *Tx, key ...any) (R, error) {
-	return as[R](b.shelf.getBy(tx, b.name, K(key...)))
+	return as[R](b.in.get(tx, K(key...)))
 }
 
 // Count returns how many entries of the index begin with prefix.
-func (b By[R]) Count(tx *Tx, prefix ...any) (int, error) { return b.shelf.count(tx, b.name, prefix) }
+func (b By[R]) Count(tx *Tx, prefix ...any) (int, error) { return b.in.count(tx, prefix) }

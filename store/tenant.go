@@ -94,7 +94,11 @@ func (t *TenantTable[R]) own(org string, r *R) error {
 
 // Get is Table.Get within the organization.
 func (t *TenantTable[R]) Get(tx *Tx, org string, key ...any) (R, error) {
-	return as[R](t.all.shelf.getIn(tx, "", org, key))
+	k, err := t.all.shelf.tenantsKey(org, key)
+	if err != nil {
+		return as[R](nil, err)
+	}
+	return as[R](t.all.shelf.get(tx, k))
 }
 
 // Has is Table.Has within the organization.
@@ -103,8 +107,7 @@ func (t *TenantTable[R]) Has(tx *Tx, org string, key ...any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	b, err := t.all.shelf.raw(tx, k)
-	return b != nil, err
+	return t.all.shelf.has(tx, k)
 }
 
 // Insert is Table.Insert of a record of this organization.
@@ -152,12 +155,12 @@ func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, erro
 
 // Count is Table.Count within the organization.
 func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
-	return t.all.shelf.countIn(tx, "", org, prefix)
+	return t.all.shelf.byPrimary().countIn(tx, org, prefix)
 }
 
 // Scan is Table.Scan within the organization; the options begin behind it.
 func (t *TenantTable[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](t.all.shelf.pairsIn(tx, "", org, options))
+	return each[R](t.all.shelf.byPrimary().pairsIn(tx, org, options))
 }
 
 // Page is Table.Page within the organization; the prefix begins behind it.
@@ -169,57 +172,45 @@ func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], erro
 	return t.all.Page(tx, q)
 }
 
-// getIn is the record with this whole key in the organization: by a unique index, or where it has no
-// name by the primary key.
-func (s *shelf) getIn(tx *Tx, index, org string, key []any) (any, error) {
-	k, err := s.tenantsKey(org, key)
-	switch {
-	case err != nil:
-		return nil, err
-	case index != "":
-		return s.getBy(tx, index, k)
-	}
-	return s.get(tx, k)
-}
-
 // countIn is count within the organization.
-func (s *shelf) countIn(tx *Tx, index, org string, prefix []any) (int, error) {
-	k, err := s.withinTenant(org, prefix)
+func (o ordered) countIn(tx *Tx, org string, prefix []any) (int, error) {
+	k, err := o.withinTenant(org, prefix)
 	if err != nil {
 		return 0, err
 	}
-	return s.count(tx, index, k)
+	return o.count(tx, k)
 }
 
 // pairsIn is pairs within the organization.
-func (s *shelf) pairsIn(tx *Tx, index, org string, options []ScanOption) iter.Seq2[pair, error] {
-	options, err := s.narrow(org, options)
+func (o ordered) pairsIn(tx *Tx, org string, options []ScanOption) iter.Seq2[pair, error] {
+	options, err := o.narrow(org, options)
 	if err != nil {
 		return func(yield func(pair, error) bool) { yield(pair{}, err) }
 	}
-	return s.pairs(tx, index, options...)
+	return o.pairs(tx, options...)
 }
 
 // TenantBy is the view of a tenant table through one of its indexes.
-type TenantBy[R any] struct {
-	shelf *shelf
-	name  string
-}
+type TenantBy[R any] struct{ in ordered }
 
 // By names an index, as Table.By does.
-func (t *TenantTable[R]) By(index string) TenantBy[R] { return TenantBy[R]{t.all.shelf, index} }
+func (t *TenantTable[R]) By(index string) TenantBy[R] { return TenantBy[R]{t.all.shelf.by(index)} }
 
 // Scan is By.Scan within the organization; the options begin behind it.
 func (b TenantBy[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](b.shelf.pairsIn(tx, b.name, org, options))
+	return each[R](b.in.pairsIn(tx, org, options))
 }
 
 // Get is By.Get within the organization.
 func (b TenantBy[R]) Get(tx *Tx, org string, key ...any) (R, error) {
-	return as[R](b.shelf.getIn(tx, b.name, org, key))
+	k, err := b.in.tenantsKey(org, key)
+	if err != nil {
+		return as[R](nil, err)
+	}
+	return as[R](b.in.get(tx, k))
 }
 
 // Count is By.Count within the organization.
 func (b TenantBy[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
-	return b.shelf.countIn(tx, b.name, org, prefix)
+	return b.in.countIn(tx, org, prefix)
 }

@@ -159,12 +159,8 @@ func InsertAll[R any](tx *Tx, t *TenantTable[R], org string, all []Ready[R]) ([]
 // Recall is Scan of a prefix, all at once. What is stored as it is in known is not decoded
 // again; where that is all there is, it is known itself.
 func Recall[R any](tx *Tx, b TenantBy[R], org string, known []*Written[R], prefix ...any) ([]*Written[R], error) {
-	s := b.shelf
-	within, err := s.withinTenant(org, prefix)
-	if err != nil {
-		return nil, err
-	}
-	ix, err := s.by(b.name)
+	in := b.in
+	within, err := in.withinTenant(org, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -182,17 +178,17 @@ func Recall[R any](tx *Tx, b TenantBy[R], org string, known []*Written[R], prefi
 		return byKey[string(primary)]
 	}
 	out, same := make([]*Written[R], 0, len(known)), true
-	for p, err := range s.raws(tx, ix, newScan([]ScanOption{Prefix(within...)})) {
+	for p, err := range in.raws(tx, newScan([]ScanOption{Prefix(within...)})) {
 		if err != nil {
 			return nil, err
 		}
-		stored, err := s.raw(tx, Key{b: p.Value})
+		stored, err := in.raw(tx, Key{b: p.Value})
 		if err != nil {
 			return nil, err
 		}
 		w := find(len(out), p.Value)
 		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.body.block != nil && !w.body.exact {
-			got, err := s.decode(tx, ix, p)
+			got, err := in.decode(tx, p)
 			if err != nil {
 				return nil, err
 			}
