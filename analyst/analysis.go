@@ -32,6 +32,8 @@ type sentence struct {
 	years    []int
 	concrete int     // how many of who, when, how much, with what it names
 	lacked   []thing // what it plainly says there is none of
+	sunk     bool    // of a row: it tells of a failing, as most of its table do
+	lost     *roots  // the columns that tell it; nil where they speak of the whole row
 }
 
 // term is a concept in a sentence.
@@ -101,6 +103,7 @@ func analyse(text string, year int) *analysis {
 	a.words, a.english = spaced(all), isEnglish(all)
 	linkAnswers(a)
 	linkDecisions(a)
+	a.tally()
 	return a
 }
 

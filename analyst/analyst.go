@@ -39,7 +39,7 @@ import (
 
 // Rules names the rule set. It changes when the same evidence may be judged
 // otherwise, and is recorded in every version's Method.
-const Rules = "builtin/17"
+const Rules = "builtin/18"
 
 // Passage is a piece of a document that a search found.
 type Passage struct {

@@ -370,3 +370,44 @@ func (d *demand) withdraws() bool {
 func (d *demand) mentionsAny(words ...string) bool {
 	return slices.ContainsFunc(words, d.mentions)
 }
+
+// denial reads a window that denies, with the words that tell why, as far as it denies what is asked.
+func (s *Session) denial(d *demand, h hit, from int, r reading, word string) (reading, bool) {
+	c, m, whole := h.candidate, r.match, r.cover
+	cur := &c.sentences[r.at]
+	text := c.text[cur.start:cur.end]
+	say := func(verdict, reason string) (reading, bool) {
+		r.verdict, r.reason = verdict, reason
+		return r, true
+	}
+	if cur.lacksNothing() && !cur.backward {
+		return r, false // there is nothing that it could be done with
+	}
+	if d.afterwards(text) || d.ahead && saysSince.MatchString(text) && !saysBefore.MatchString(text) {
+		return r, false // "not looked at again after signing" denies nothing of what comes before it
+	}
+	if whole >= deniesIt && !m.off && m.lacks == nil && d.stillThere(cur) {
+		return say(denied, "The evidence tells of what was still there.")
+	}
+	if whole >= deniesIt && d.lacks(cur) && m.plain(cur.lacksLittle()) {
+		return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
+	}
+	r.cover = s.coverOf(h, m.unworded())
+	if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == r.at) {
+		return r, false // it denies something else
+	}
+	if d.saidInstead(cur, m) {
+		if r.cover < saysPart || !m.relevant() || m.own < minOwn {
+			return r, false
+		}
+		return say(partial, "It is denied, but something near is said to be done instead.")
+	}
+	if m.outright && m.own >= minOwn {
+		r.cover = max(r.cover, deniesIt)
+		return say(denied, "The evidence says that it is not done at all"+word+".")
+	}
+	if m.relevant() && m.cover >= speaksOf && r.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
+		return say(denied, "The evidence says that it is not so"+word+".")
+	}
+	return r, false
+}

@@ -1,8 +1,6 @@
 package analyst
 
 import (
-	"strconv"
-
 	"github.com/scf-service/service/expression"
 )
 
@@ -27,7 +25,7 @@ var (
 		`failed (?:on|in|at|again|because|after|for|with|twice|three times)|expired (?:on|in|at|without|last|before|unnoticed|weeks|months|days)|(?:is|are|was|were) (?:\w+ )?(?:overdue|out of date|outdated|expired|unpatched|unescorted)|` +
 		`overdue (?:by|since)|skipped|had lapsed|got past|gave out|kept working|although (?:\w+ ){1,3}(?:calls? for|asks? for|requires?|demands?|had flagged|had warned)|missing (?:the|its) (?:\S+ )?(?:limit|deadline|target)|(?:instead of|above|beyond|exceeding) (?:an? |the |our |its )?(?:\w+ ){0,3}(?:limit|deadline|maximum|service level)|longer than (?:the )?(?:allowed|agreed|permitted|required)|` +
 		`(?:days|weeks|months|hours|years) (?:late|overdue|too late|past (?:the|their|its)|behind (?:plan|schedule)|after (?:\w+ ){0,3}(?:deadline|due date))|(?:weeks|months|years) after (?:\w+ ){0,3}(?:contract|employment|last day|departure|left|leaving|expiry)|` +
-		`more than (?:\w+ ){1,2}(?:days|weeks|months|years) old|(?:while|whereas|although) the (?:agreed|permitted|required|allowed|planned|prescribed)\b|exceeding (?:the|its|our)\b|instead of within|let (?:\w+ ){1,4}through|to have bypassed|bypassed|continued to (?:open|work|run|be used)|turned out to be|with(?:out a| no) badge|had (?:already )?\w+ (?:\w+ )?before|before (?:\w+ ){1,4}had\b|still (?:on|held|carried)|could not be (?:located|read|restored|opened|reached|found|produced|traced))\b`)
+		`more than (?:\w+ ){1,2}(?:days|weeks|months|years) old|(?:while|whereas|although) the (?:agreed|permitted|required|allowed|planned|prescribed)\b|exceeding (?:the|its|our)\b|instead of within|let (?:\w+ ){1,4}through|to have bypassed|bypassed|continued to (?:open|work|run|be used)|turned out to be|with(?:out a| no) badge|had (?:already )?\w+ (?:\w+ )?before|before (?:\w+ ){1,4}had\b|still (?:on|held|carried)|could not be (?:located|read|restored|opened|reached|found|produced|traced)|(?:open|outstanding|unresolved|pending|exposed) for (?:more than |over |about |some )?\w+ (?:working |business |calendar )?(?:days|weeks|months|years))\b`)
 	madeGood = expression.Guard(`(?i)\b(?:repeated|repaired|corrected|resolved|fixed|remedied|reissued|renewed|closed|made up for|caught up|re-?ran|re-?run|retested|rescheduled|recovered|replaced|removed the same|disabled the same|revoked the same|since then|in the meantime|dropped|improved|shortened|better than|well (?:below|within|under))\b`)
 )
 
@@ -38,6 +36,9 @@ func (c *candidate) fell(i int) bool {
 		return false
 	}
 	text := c.text[cur.start:cur.end]
+	if i > 0 && !c.sentences[i-1].row && toReach.MatchString(c.text[c.sentences[i-1].start:c.sentences[i-1].end]) && !toReach.MatchString(text) {
+		text = c.text[c.sentences[i-1].start:cur.end] // "Target: 100 % of staff. Reached: 57 %."
+	}
 	if !failing.MatchString(text) && !missesTarget(text) || madeGood.MatchString(text) {
 		return false
 	}
@@ -46,21 +47,4 @@ func (c *candidate) fell(i int) bool {
 		return next.denied != 0 || next.plan != "" || !madeGood.MatchString(c.text[next.start:next.end])
 	}
 	return true
-}
-
-// ofTarget is what was reached and what was to be: "after 47 days, against a target of 14".
-var ofTarget = expression.Of(`(?i)(\d+) ?(%|\w+)[^.;]{0,60}\bagainst (?:an? |the |our )?(?:\w+ ){0,4}of (\d+)`)
-
-// missesTarget: more time was taken, or a smaller share reached, than the target that is named.
-func missesTarget(text string) bool {
-	m := ofTarget.FindStringSubmatch(text)
-	if m == nil {
-		return false
-	}
-	is, _ := strconv.Atoi(m[1])
-	target, _ := strconv.Atoi(m[3])
-	if m[2] == "%" {
-		return is < target
-	}
-	return is > target
 }

@@ -136,7 +136,7 @@ func titleOf(d *demand) string {
 func best(readings []reading, verdict string) *reading {
 	var b *reading
 	for i := range readings {
-		if r := &readings[i]; r.verdict == verdict && (b == nil || r.cover > b.cover) {
+		if r := &readings[i]; r.verdict == verdict && !r.sunk && (b == nil || r.cover > b.cover) {
 			b = r
 		}
 	}
@@ -169,6 +169,7 @@ const maxQuotes = 3 // for each statement and verdict
 //	says it        and denied by the same document, of a part or of something near → partial
 //	says it        and denied elsewhere → conflicting
 //	says it        and a record tells that it failed → conflicting
+//	says it        and a record tells that it took longer → conflicting
 //	says it        and a record tells for which share only → partial
 //	says it        and said by a plan elsewhere → partial
 //	says it                             → covered
@@ -197,6 +198,9 @@ func (s *Session) decide(f *found, readings []reading) {
 	case yes != nil && telling(readings, (*reading).failed) != nil:
 		fell := telling(readings, (*reading).failed)
 		set(conflicting, yes, fmt.Sprintf("%s says it, and %s tells that it failed: %s", yes.where(), fell.where(), quoteWords(fell.quote)))
+	case yes != nil && s.slower(readings, yes) != nil:
+		slow := s.slower(readings, yes)
+		set(conflicting, yes, fmt.Sprintf("%s says %s, and %s tells that it took longer: %s", yes.where(), quoteWords(yes.quote), slow.where(), quoteWords(slow.quote)))
 	case yes != nil && telling(readings, (*reading).shareOnly) != nil:
 		few := telling(readings, (*reading).shareOnly)
 		set(partial, yes, fmt.Sprintf("%s says it, and %s tells for how many it is so: %s", yes.where(), few.where(), quoteWords(few.quote)))
@@ -293,7 +297,7 @@ func (s *Session) differing(d *demand, readings []reading, yes *reading) string 
 			continue
 		}
 		b := &r.from.sentences[r.at]
-		if alike(a, b) < 0.6 {
+		if alike(a, b) < 0.6 || r.inTimeOf(yes) || yes.inTimeOf(r) {
 			continue
 		}
 		for _, x := range a.times {

@@ -27,7 +27,7 @@ const (
 )
 
 var (
-	timeUnits = map[string]float64{"minute": hour / 60, "hour": hour, "day": day, "week": week, "month": month, "quarter": quarter, "year": year}
+	timeUnits = map[string]float64{"minute": hour / 60, "hour": hour, "h": hour, "hr": hour, "day": day, "week": week, "month": month, "quarter": quarter, "year": year}
 	adverbs   = map[string]float64{"hourly": hour, "daily": day, "nightly": day, "weekly": week, "biweekly": 2 * week, "fortnightly": 2 * week,
 		"monthly": month, "bimonthly": 2 * month, "quarterly": quarter, "semiannually": year / 2, "semiannual": year / 2, "biannually": year / 2, "biannual": year / 2,
 		"annually": year, "annual": year, "yearly": year, "biennial": 2 * year, "biennially": 2 * year}
@@ -191,7 +191,7 @@ var shares = [...]struct {
 	part, all int // the groups; 0 is a hundred
 }{
 	{expression.Of(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
-	{expression.Of(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6}) [a-z]{3,}`), 1, 2},
+	{expression.Of(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6})(?: [a-z]{3,}| ?\(\d)`), 1, 2},
 	{expression.Of(`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{2,}){0,6}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`), 2, 1},
 }
 

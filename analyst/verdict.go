@@ -27,6 +27,7 @@ const (
 	saysPart  = 0.39
 	speaksOf  = 0.38 // cover from which a denial or plan is about it
 	deniesIt  = 0.58 // cover from which a denial counts
+	sinksIt   = 0.5  // cover from which a row of a table of failings counts
 	ownShare  = 0.3  // share of the demand that the sentence itself must hold
 	minOwn    = 0.7  // weight the sentence itself must hold, so that headings alone never cover
 	saysPlan  = 0.62 // cover from which a plan is one of the statement, whatever its control
@@ -55,6 +56,7 @@ type reading struct {
 	named    bool // of a planned one: it names what the control is about
 	odd      bool // a row that denies what its neighbours affirm
 	fell     bool // a record that tells of its failing
+	sunk     bool // of these, a row of a table of failings, which shows nothing by itself
 }
 
 // readPassage finds the window of a passage that says most of the demand, for each verdict.
@@ -167,7 +169,7 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 	cur := &c.sentences[i]
 	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
 	r.cover = s.coverOf(h, m)
-	relevant := m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
+	relevant := m.relevant()
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
@@ -182,44 +184,19 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 	if cur.row && cur.answersNo && ofFailure.MatchString(d.text) && failedCell.MatchString(text) {
 		return r, false // what failed tells nothing of what is done then
 	}
-	if word, is := negates(d, c, i, m); is && !d.negative() {
-		whole := r.cover
-		if cur.lacksNothing() && !cur.backward {
-			return r, false // there is nothing that it could be done with
+	sunk := cur.sunk && !intends(c.category) && c.category != "template" && d.loses(cur)
+	word, negated := negates(d, c, i, m)
+	if negated = negated && !d.negative(); negated {
+		if no, ok := s.denial(d, h, from, r, word); ok || !sunk {
+			return no, ok
 		}
-		if d.afterwards(text) || d.ahead && saysSince.MatchString(text) && !saysBefore.MatchString(text) {
-			return r, false // "not looked at again after signing" denies nothing of what comes before it
-		}
-		if whole >= deniesIt && !m.off && m.lacks == nil && d.stillThere(cur) {
-			r.cover = whole
-			return say(denied, "The evidence tells of what was still there.")
-		}
-		if whole >= deniesIt && d.lacks(cur) && m.plain(cur.lacksLittle()) {
-			r.cover = whole
-			return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
-		}
-		r.cover = s.coverOf(h, m.unworded())
-		if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == i) {
-			return r, false // it denies something else
-		}
-		if d.saidInstead(cur, m) {
-			if r.cover < saysPart || !relevant || m.own < minOwn {
-				return r, false
-			}
-			return say(partial, "It is denied, but something near is said to be done instead.")
-		}
-		if m.outright && m.own >= minOwn {
-			r.cover = max(r.cover, deniesIt)
-			return say(denied, "The evidence says that it is not done at all"+word+".")
-		}
-		if relevant && m.cover >= speaksOf && r.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
-			return say(denied, "The evidence says that it is not so"+word+".")
-		}
-		return r, false // what is denied supports nothing
 	}
-	if !d.negative() && r.cover >= deniesIt && relevant && m.plain(false) && c.fell(i) {
-		r.fell = true
+	if !d.negative() && relevant && m.plain(false) && (sunk && r.cover >= sinksIt || r.cover >= deniesIt && c.fell(i)) {
+		r.fell, r.sunk = true, sunk
 		return say(partial, "A record tells that it failed.")
+	}
+	if negated {
+		return r, false // what is denied supports nothing
 	}
 	if d.lackedBy(text) && !refuses.MatchString(text) || d.negative() && turnsOff.MatchString(d.text) && isOff.MatchString(text) {
 		return r, false // of what is off, nothing tells that it can't be turned off
@@ -279,6 +256,11 @@ func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, 
 		return say(partial, why)
 	}
 	return say(covered, "The passage says it"+unsaidMinor(m)+".")
+}
+
+// relevant: a window speaks of what the control is about, or says so much that it need not.
+func (m match) relevant() bool {
+	return m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
 }
 
 // coverOf is what a window is worth, with what the search thinks of its passage.

@@ -51,6 +51,10 @@ func (l *Late) FindAllStringSubmatch(s string, n int) [][]string {
 	return l.compile().FindAllStringSubmatch(s, n)
 }
 
+func (l *Late) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return l.compile().FindAllStringSubmatchIndex(s, n)
+}
+
 func (l *Late) Split(s string, n int) []string { return l.compile().Split(s, n) }
 
 func (l *Late) ReplaceAllFunc(b []byte, with func([]byte) []byte) []byte {
