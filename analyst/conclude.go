@@ -134,10 +134,7 @@ func (s *Session) conclude(c api.Control, from api.StatementSource, all []found)
 		clean := n[denied]+n[conflicting]+n[plannedOnly] == 0
 		switch {
 		case n[conflicting] > 0:
-			j.Reason = fmt.Sprintf("Passages contradict each other on %s; a person has to decide which holds.", count(n[conflicting], len(all)))
-			if allByItself(j.Statements) {
-				j.Reason = fmt.Sprintf("A document contradicts itself on %s; a person has to decide what holds.", count(n[conflicting], len(all)))
-			}
+			j.Reason = fmt.Sprintf(contradictions[disputeOf(j.Statements)].reason, count(n[conflicting], len(all)))
 		case !clean:
 			j.Reason = "Not all of it is done: " + tally(n, len(all)) + "." + deniedOf(all)
 		case n[missing]+n[template] > int(noneOf*float64(len(all))):
@@ -276,29 +273,13 @@ func (f *found) lacking() string {
 		}
 		return ended + " (in part: " + why + ")"
 	case conflicting:
-		if strings.HasPrefix(f.reason, byItself) {
-			return ended + " (a document contradicts itself)"
-		}
-		return ended + " (passages contradict each other)"
+		return ended + " (" + contradictions[disputeIn(f.reason)].note + ")"
 	case plannedOnly:
 		return ended + " (announced only)"
 	case denied:
 		return ended + " (the evidence says it is not so)"
 	}
 	return ended + " (only in a template)"
-}
-
-// allByItself: wherever something is contradicted, one document does so by itself.
-func allByItself(statements []api.Statement) bool {
-	n := 0
-	for _, st := range statements {
-		if st.Verdict == conflicting {
-			if n++; !strings.HasPrefix(st.Reason, byItself) {
-				return false
-			}
-		}
-	}
-	return n > 0
 }
 
 // lowerFirst lets a sentence go on after a colon. An acronym and a name with capitals inside ("eIDAS",

@@ -37,7 +37,7 @@ func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementati
 	f.Condition = condition(item)
 	f.Cause = cause(item)
 	f.Effect = effect(c, item)
-	f.Recommendation = recommendation(c, f, others)
+	f.Recommendation = recommendation(c, f, disputeOf(item.Statements), others)
 	return f, true
 }
 
@@ -165,6 +165,8 @@ func gapType(c api.Control, item api.SoAItem) string {
 		return "evidence"
 	case item.ImplementationStatus == api.Implemented:
 		return "evidence"
+	case disputeOf(item.Statements) == ofRecords:
+		return "effectiveness"
 	case n[conflicting] > 0:
 		return "governance"
 	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[denied] > 0 || n[plannedOnly] > 0:
@@ -252,10 +254,8 @@ func cause(item api.SoAItem) string {
 		return "A template was taken over, and its blanks were never filled in."
 	case item.ImplementationStatus == api.NotEvidenced:
 		return "Not known. The documents given may not hold it, or it may not be done; the control's owner can tell."
-	case allByItself(item.Statements):
-		return "Not known. Perhaps the document was changed in one place and not in another, or its passages speak of different things; the quotes tell."
 	case n[conflicting] > 0:
-		return "Not known. Perhaps one document was changed and another wasn't, or they speak of different things; the quotes tell."
+		return contradictions[disputeOf(item.Statements)].cause
 	case item.ImplementationStatus == api.Planned:
 		return "The measure has been decided, but not carried out."
 	case item.ImplementationStatus == api.NotImplemented:
@@ -287,7 +287,7 @@ func effect(c api.Control, item api.SoAItem) string {
 	return text
 }
 
-func recommendation(c api.Control, f api.Finding, others map[string]api.Implementation) string {
+func recommendation(c api.Control, f api.Finding, over dispute, others map[string]api.Implementation) string {
 	var b strings.Builder
 	switch {
 	case f.Status == api.NotEvidenced:
@@ -300,8 +300,8 @@ func recommendation(c api.Control, f api.Finding, others map[string]api.Implemen
 		b.WriteString("Write down what is missing in an approved policy or procedure.")
 	case f.GapType == "evidence":
 		b.WriteString("Collect records that show it being done.")
-	case f.GapType == "governance":
-		b.WriteString("Read the passages that disagree; if they do, decide which holds, and correct the other.")
+	case over != noDispute:
+		b.WriteString(contradictions[over].advice)
 	default:
 		b.WriteString("Complete the control where it falls short.")
 	}

@@ -37,7 +37,12 @@ func TestDocumentContradictsItself(t *testing.T) {
 	at := func(document, chunk string, line int) *reading {
 		p := Passage{DocumentID: document, ChunkID: chunk, DocumentTitle: "Title of " + document}
 		p.Locator.LineStart = line
-		return &reading{from: &candidate{Passage: p}, quote: "No."}
+		return &reading{from: &candidate{Passage: p, prepared: &prepared{}}, quote: "No."}
+	}
+	record := func(document, chunk string, line int) *reading {
+		r := at(document, chunk, line)
+		r.from.category = "record"
+		return r
 	}
 	says := at("one", "a", 39)
 	for _, tc := range []struct {
@@ -47,6 +52,7 @@ func TestDocumentContradictsItself(t *testing.T) {
 	}{
 		{at("one", "a", 39), "One document contradicts itself: Title of one (line 39) says part of it and in the same passage denies another: “No.”", "changed in one place and not in another"},
 		{at("one", "b", 50), "One document contradicts itself: Title of one (line 39) says part of it and elsewhere (line 50) denies another: “No.”", "changed in one place and not in another"},
+		{record("two", "b", 50), "It isn't kept: Title of one (line 39) says part of it, and Title of two (line 50) denies another: “No.”", "not always, followed"},
 		{at("two", "b", 50), "Passages disagree: Title of one (line 39) says part of it, Title of two (line 50) denies it: “No.”", "one document was changed and another wasn't"},
 	} {
 		got := disagree(says, tc.no, "part of it", "another")
@@ -58,8 +64,14 @@ func TestDocumentContradictsItself(t *testing.T) {
 			t.Errorf("cause of %q: %s", got, cause)
 		}
 	}
-	f := found{verdict: conflicting, reason: byItself + "…", demand: &demand{text: "Access is logged."}}
-	if got := f.lacking(); got != "Access is logged (a document contradicts itself)" || withoutNote(got) != "Access is logged" {
-		t.Errorf("%q without its note is %q", got, withoutNote(got))
+	for reason, want := range map[string]string{
+		byItself + "…": "Access is logged (a document contradicts itself)",
+		notKept + "…":  "Access is logged (records show that it isn't kept)",
+		"…":            "Access is logged (passages contradict each other)",
+	} {
+		f := found{verdict: conflicting, reason: reason, demand: &demand{text: "Access is logged."}}
+		if got := f.lacking(); got != want || withoutNote(got) != "Access is logged" {
+			t.Errorf("%q without its note is %q", got, withoutNote(got))
+		}
 	}
 }

@@ -197,10 +197,11 @@ func (s *Session) decide(f *found, readings []reading) {
 		set(partial, yes, yes.where()+" says it. "+odd.reason)
 	case yes != nil && telling(readings, (*reading).failed) != nil:
 		fell := telling(readings, (*reading).failed)
-		set(conflicting, yes, fmt.Sprintf("%s says it, and %s tells that it failed: %s", yes.where(), fell.where(), quoteWords(fell.quote)))
+		set(conflicting, yes, fmt.Sprintf(notKept+"%s says it, and %s tells that it failed: %s", yes.where(), fell.where(), quoteWords(fell.quote)))
 	case yes != nil && s.slower(readings, yes) != nil:
 		slow := s.slower(readings, yes)
-		set(conflicting, yes, fmt.Sprintf("%s says %s, and %s tells that it took longer: %s", yes.where(), quoteWords(yes.quote), slow.where(), quoteWords(slow.quote)))
+		slow.fell = true
+		set(conflicting, yes, fmt.Sprintf(notKept+"%s says %s, and %s tells that it took longer: %s", yes.where(), quoteWords(yes.quote), slow.where(), quoteWords(slow.quote)))
 	case yes != nil && telling(readings, (*reading).shareOnly) != nil:
 		few := telling(readings, (*reading).shareOnly)
 		set(partial, yes, fmt.Sprintf("%s says it, and %s tells for how many it is so: %s", yes.where(), few.where(), quoteWords(few.quote)))
@@ -233,10 +234,16 @@ func (s *Session) decide(f *found, readings []reading) {
 // byItself begins the reason of a statement that one document both says and denies.
 const byItself = "One document contradicts itself: "
 
-// disagree tells where what is said and what denies it stand: in two documents, or in one.
+// notKept begins the reason of a statement that documents say and a record shows failing.
+const notKept = "It isn't kept: "
+
+// disagree tells where what is said and what denies it stand: in two documents, or in one. A record that
+// denies what a rule says disagrees with nobody: it tells that the rule isn't kept.
 func disagree(says, no *reading, what, other string) string {
 	quote, at := quoteWords(no.quote), no.where()
 	switch {
+	case says.from.DocumentID != no.from.DocumentID && no.from.isRecord() && !says.from.isRecord():
+		return fmt.Sprintf(notKept+"%s says %s, and %s denies %s: %s", says.where(), what, at, other, quote)
 	case says.from.DocumentID != no.from.DocumentID:
 		return fmt.Sprintf("Passages disagree: %s says %s, %s denies it: %s", says.where(), what, at, quote)
 	case says.from.ChunkID == no.from.ChunkID || says.where() == at && at != no.name():

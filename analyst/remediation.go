@@ -148,6 +148,9 @@ func correctiveAction(c api.Control, f api.Finding, action string) string {
 	if f.GapType == "governance" && action == "document" {
 		verb = "Settle what holds of %s where the documents disagree, correct the other, and communicate it."
 	}
+	if action == "improve" && slices.ContainsFunc(f.MissingElements, isNotKept) {
+		verb = "Find out why %s fails where the records show it, mend that, and show by new records that it holds."
+	}
 	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
 	if len(f.MissingElements) > 0 {
 		s += " It has to cover:"
@@ -163,10 +166,13 @@ func correctiveAction(c api.Control, f api.Finding, action string) string {
 	return s
 }
 
+// isNotKept: a missing element is noted as one that records show failing.
+func isNotKept(m string) bool { return strings.HasSuffix(m, "("+contradictions[ofRecords].note+")") }
+
 // withoutNote drops the bracketed note that a missing element ends with.
 func withoutNote(m string) string {
 	if strings.HasSuffix(m, ")") {
-		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (announced only)", " (the evidence says", " (only in a template)"} {
+		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictions[ofRecords].note, " (announced only)", " (the evidence says", " (only in a template)"} {
 			if i := strings.LastIndex(m, note); i > 0 {
 				return m[:i]
 			}
