@@ -327,6 +327,30 @@ func (d *demand) targeted(s *sentence, text string, alone bool) bool {
 	return false
 }
 
+// namedInCell: a cell of a row that denies something says no more than "no", or names what the control is
+// about and the statement asks for.
+func (d *demand) namedInCell(row *sentence, text string) bool {
+	words := split(text)
+	cutClauses(text, words)
+	for _, c := range cellsIn(text) {
+		own := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < c.value || w.end > c.end })
+		if !slices.ContainsFunc(own, func(w word) bool { return row.denied&(1<<w.clause) != 0 }) {
+			continue
+		}
+		if len(own) < leastOfText {
+			return true
+		}
+		s := &sentence{terms: termsOf(own, stance{})}
+		s.held = bitsOf(s.terms)
+		if window := []*sentence{s}; d.topicIn(window) > 0 && d.against(window, nil, surroundings{}).hits >= min(2, d.hits) {
+			return true
+		}
+	}
+	return false
+}
+
+const leastOfText = 3 // words of a cell that says what it speaks of
+
 // pointsBack: what is denied at i is an "it" that the sentence before names.
 func pointsBack(words []word, i int) bool {
 	end := i
@@ -395,6 +419,9 @@ func (s *Session) denial(d *demand, h hit, from int, r reading, word string) (re
 	r.cover = s.coverOf(h, m.unworded())
 	if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == r.at) {
 		return r, false // it denies something else
+	}
+	if cur.row && word == "" && !cur.answersNo && !m.outright && !d.namedInCell(cur, text) {
+		return r, false // "exception list not reviewed" in a row of an incident denies nothing of other lists
 	}
 	if d.saidInstead(cur, m) {
 		if r.cover < saysPart || !m.relevant() || m.own < minOwn {

@@ -83,3 +83,40 @@ func TestAQuoteIsListedOnce(t *testing.T) {
 		t.Errorf("%+v", j.Evidence)
 	}
 }
+
+// A cell that denies something else than the control is about denies nothing of it, whatever its row has.
+func TestCellDeniesItsOwn(t *testing.T) {
+	c := control("Contacts with authorities", "The list of contacts with authorities is reviewed at least annually.")
+	rule := policy("The list of contacts with authorities is reviewed by the general counsel every six months.")
+	row := func(cause, notes string) Passage {
+		p := policy("Incident: INC-14; Summary: Mailbox of accounts read; Root cause: " + cause + "; Notes: " + notes)
+		p.Filename, p.DocumentID, p.DocumentTitle = "incident-log.csv", "log", "Incident log"
+		return p
+	}
+	for _, tc := range []struct {
+		cause, notes string
+		verdict      string
+	}{
+		{"exception list not reviewed", "no notice to authorities needed", covered},
+		{"relayed sign-in", "list of contacts with authorities not reviewed since 2024", conflicting},
+	} {
+		j := judge(t, c, rule, row(tc.cause, tc.notes))
+		if j.Statements[0].Verdict != tc.verdict {
+			t.Errorf("%s; %s: %+v", tc.cause, tc.notes, j.Statements[0])
+		}
+	}
+}
+
+// What questions without an answer were about says nothing of what is done.
+func TestUnansweredQuestions(t *testing.T) {
+	c := control("Penetration tests", "Penetration tests are performed by independent testers.")
+	for text, want := range map[string]api.Implementation{
+		"The most frequent questions we could not answer: results of penetration tests by independent testers.": api.NotEvidenced,
+		"Open questions: results of penetration tests performed by independent testers.":                        api.NotEvidenced,
+		"Penetration tests are performed by independent testers every year; questions go to the CISO.":          api.Implemented,
+	} {
+		if j := judge(t, c, policy(text)); j.Implementation != want {
+			t.Errorf("%s: %s: %s", text, j.Implementation, j.Reason)
+		}
+	}
+}

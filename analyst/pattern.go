@@ -146,7 +146,7 @@ func readPatterns(s *stance, text string, words []word, year int) {
 		s.answersNo = s.answersNo || !s.row && statusNo.MatchString(text)
 		s.answersYes = statusYes.MatchString(text)
 	}
-	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?")
+	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?") || strings.Contains(text, "uestion") && unanswered.MatchString(text)
 	// "System:" may open an order to a model; in a row it is a column.
 	s.instruction = may&forInstruction != 0 && (instructPattern.MatchString(text) || !s.row && speakerPattern.MatchString(text))
 	if may&forWish != 0 && wishPattern.MatchString(text) {
@@ -203,6 +203,9 @@ func (s *stance) readCells(text string, words []word) {
 		}
 	}
 }
+
+// unanswered: what questions were about that have no answer tells nothing of what is done.
+var unanswered = expression.Guard(`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`)
 
 // noneExempt: "no user is exempt" limits nothing.
 var noneExempt = expression.Guard(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
