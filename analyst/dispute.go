@@ -10,10 +10,10 @@ import (
 type dispute int
 
 const (
-	noDispute   dispute = iota
-	ofPassages          // documents say it otherwise: one of them is wrong, or they speak of different things
-	withItself          // one document does
-	ofRecords           // a rule is there, and records show that it isn't kept
+	noDispute  dispute = iota
+	ofPassages         // documents say it otherwise: one of them is wrong, or they speak of different things
+	withItself         // one document does
+	ofRecords          // a rule is there, and records show that it isn't kept
 )
 
 // contradictions are what a line and its gap say of each kind: how many statements it is of, what is
