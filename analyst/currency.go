@@ -3,6 +3,7 @@ package analyst
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (s *Session) documentFacts(ctx context.Context) error {
 				}
 				seen[p.ChunkID] = true
 				f := s.facts[p.DocumentID]
-				f.read(p.Text)
+				f.read(p)
 				s.facts[p.DocumentID] = f
 			}
 		}
@@ -83,9 +84,18 @@ func (s *Session) documentFacts(ctx context.Context) error {
 	return s.factsErr
 }
 
+// formHead opens a part of a document that is there to be copied and filled in: its blanks make no template of the rest.
+var formHead = expression.Guard(`(?im)^\W*(?:[\d.]+\W+)?(?:(?:annex|appendix|attachment|part|section|schedule) \w+\W+)?(?:[\w-]+ ){0,3}(?:templates?|forms?|work ?sheets?|letters?|specimens?)\b[^.\n]{0,60}$`)
+
+// inForm: a blank at this place of a passage stands in a form.
+func inForm(p Passage, at int) bool {
+	return slices.ContainsFunc(p.HeadingPath[min(1, len(p.HeadingPath)):], formHead.MatchString) || formHead.MatchString(p.Text[:at])
+}
+
 // read takes in what a passage says of its document.
-func (f *docFacts) read(text string) {
-	text = text[:min(len(text), maxRead)]
+func (f *docFacts) read(p Passage) {
+	p.Text = p.Text[:min(len(p.Text), maxRead)]
+	text := p.Text
 	if m := draftPattern.FindString(text); m != "" && (f.draft == "" || m < f.draft) {
 		f.draft = m
 	}
@@ -99,7 +109,7 @@ func (f *docFacts) read(text string) {
 	}
 	for _, at := range asked {
 		// Dots, words and links may be anything; brackets that ask for something are a template's.
-		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') {
+		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') && !inForm(p, at[0]) {
 			f.blanks++
 			if f.blank == "" || m < f.blank {
 				f.blank = m

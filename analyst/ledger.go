@@ -92,7 +92,7 @@ func (l *Ledger) Begin(ctx context.Context, workers int) error {
 	facts := make([]docFacts, len(fresh))
 	err := Each(ctx, len(fresh), workers, func(_ context.Context, i int) error {
 		for _, n := range l.source.PassagesOf(fresh[i]) {
-			facts[i].read(l.source.Passage(n).Text)
+			facts[i].read(l.source.Passage(n))
 		}
 		return nil
 	})

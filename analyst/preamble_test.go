@@ -36,8 +36,9 @@ func TestManyBlanksMakeATemplate(t *testing.T) {
 	rule := policy("Backups of all servers are taken every day.")
 	for blanks, want := range map[string]string{
 		"Recovery takes [set the time]. It is led by [job title]. Call [name of supplier].": partial,
-		"Recovery takes [set the time].":                              covered,
-		"See [1], [x], [the list](list.md), [a](b) and [c] for more.": covered,
+		"Recovery takes [set the time].": covered,
+		"Template B-3: call of the crisis team\nRecovery takes [set the time]. It is led by [job title]. Call [name of supplier].": covered, // to be copied, below a whole handbook
+		"See [1], [x], [the list](list.md), [a](b) and [c] for more.":                                                              covered,
 	} {
 		form := policy(blanks)
 		form.DocumentID, form.ChunkID = rule.DocumentID, "c-2"

@@ -76,7 +76,7 @@ func TestWaysToSayDraftAndDue(t *testing.T) {
 		"Draft policies are read by the board.": false, "Draft reports go to the auditor.": false,
 	} {
 		var f docFacts
-		f.read("Key management\n" + text + "\nKeys are kept in a vault.")
+		f.read(Passage{Text: "Key management\n" + text + "\nKeys are kept in a vault."})
 		if got := f.draft != ""; got != want {
 			t.Errorf("%q: a draft: %v", text, got)
 		}
@@ -87,7 +87,7 @@ func TestWaysToSayDraftAndDue(t *testing.T) {
 		}
 	}
 	var f docFacts
-	f.read("Issued September 2019. To be renewed not later than September 2021.")
+	f.read(Passage{Text: "Issued September 2019. To be renewed not later than September 2021."})
 	if f.review.Year() != 2021 {
 		t.Errorf("due %v", f.review)
 	}
