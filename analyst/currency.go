@@ -164,6 +164,20 @@ func (s *Session) stale(c *candidate, cur *sentence) string {
 	return ""
 }
 
+// runsOut is the day up to which something holds that was allowed, agreed or bought.
+var runsOut = expression.Guard(`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + months + `) (?:\d{1,2},? )?20\d\d)\b`)
+
+// ranOut is the day in a sentence up to which something held, where that has passed.
+func (s *Session) ranOut(text string) string {
+	today, err := s.options.Today.Time()
+	if m := runsOut.FindStringSubmatch(text); err == nil && m != nil {
+		if end, ok := endOf(m[1]); ok && !today.Before(end) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
 // planDay is a day, month or quarter that something was announced for.
 var planDay = expression.Guard(`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + months + `) (?:\d{1,2},? )?20\d\d)\b`)
 
@@ -205,8 +219,9 @@ func quarterOf(day string) (q, year int, is bool) {
 	return int(day[1] - '0'), year, err == nil
 }
 
-// otherYear: "since 2019" goes on, and a standard has a year in its name.
-var otherYear = expression.Guard(`(?i)\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`)
+// otherYear: "since 2019" goes on, as does what somebody was appointed to or was taken away then, and a standard has a
+// year in its name.
+var otherYear = expression.Guard(`(?i)\b(?:was|were|has been|have been) (?:\w+ ){0,3}(?:appointed|designated|disabled|abolished|decommissioned|retired|(?:switched|turned) off)\b|\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`)
 
 // fresh tells whether a record is recent enough to show operation today. Records
 // without a date count.

@@ -32,6 +32,8 @@ func ended(words []word, i int) bool {
 		return auxiliaries[before] && !clauseHasModal(words, words[i].clause)
 	case "switched", "turned", "given":
 		return past[before] && (next == "off" || next == "up")
+	case "put": // … off
+		return next == "off" && (past[before] || before == "and")
 	case "hold":
 		far := at(words, k-1)
 		return before == "on" && (k == 0 || words[k-1].clause != words[k].clause || auxiliaries[far] || holding[far] || clauseHas(words, words[i].clause, "put"))
@@ -413,7 +415,7 @@ func (s *Session) denial(d *demand, h hit, from int, r reading, word string) (re
 	if whole >= deniesIt && !m.off && m.lacks == nil && d.stillThere(cur) {
 		return say(denied, "The evidence tells of what was still there.")
 	}
-	if whole >= deniesIt && d.lacks(cur) && m.plain(cur.lacksLittle()) {
+	if whole >= deniesIt && d.lacks(cur) && m.plain(d.lacksLittle(cur)) {
 		return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
 	}
 	r.cover = s.coverOf(h, m.unworded())

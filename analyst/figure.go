@@ -22,6 +22,8 @@ var (
 	wasReached = expression.Of(`(?i)\b(?:measured|actual(?:ly)?|reached|achieved|attained|results?|took|taken|needed|lasted|value|status|completed|done|today|now)\b[^\d%.;]{0,16}?` + aFigure)
 	// againstTarget is a target without its unit: "after 47 days, against a target of 14".
 	againstTarget = expression.Of(`(?i)(\d+) ?(%|\w+)[^.;]{0,60}\bagainst (?:an? |the |our )?(?:\w+ ){0,4}of (\d+)`)
+	// ofTarget is a share with its target behind it: "91 % (target 95)".
+	ofTarget = expression.Of(`(?i)(\d+)(?:[.,]\d+)? ?(?:%|percent)[ ,;(]{1,3}(?:the |our |its )?target(?: of|:| is| was|,)? (\d+)`)
 	// noMore tells that less is better, of a share; noLess that more is, of a time.
 	noMore = expression.Guard(`(?i)\b(?:at most|maximum|max|limits?|thresholds?|under|below|no more than|errors?|failures?|failed|click\w*|phish\w*|fell for|false|overdue|missed|open(?:ed)?|vacan\w+|turnover|downtime)\b|[≤<]`)
 	noLess = expression.Guard(`(?i)\b(?:at least|minimum|retention|retained?|kept|keep|stored|uptime|available|availability|battery|notice|warranty|valid)\b|[≥>]`)
@@ -59,6 +61,14 @@ func missesTarget(text string) bool {
 			return is < target
 		}
 		return is > target
+	}
+	if m := ofTarget.FindStringSubmatch(text); m != nil {
+		is, _ := strconv.Atoi(m[1])
+		target, _ := strconv.Atoi(m[2])
+		if noMore.MatchString(text) {
+			return is > target
+		}
+		return is < target
 	}
 	at := toReach.FindStringSubmatchIndex(text)
 	if at == nil {

@@ -49,7 +49,7 @@ func lacked(text string, words []word, s *stance) (things []thing) {
 			break
 		}
 		guards = guards || safeguards[w.stem] || alsoLacked[w.stem]
-		if stopWords[w.text] || len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789") || idleDeeds[w.stem] || timesOf[w.stem] {
+		if stopWords[w.text] || phrase == 0 && (len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789")) || idleDeeds[w.stem] || timesOf[w.stem] {
 			continue
 		}
 		if t := (thing{termID(l.concept(w.stem)), termID(w.stem), phrase, l.weightOf(l.concept(w.stem)) < weightPlain}); !emptyWords()[t.concept] {
@@ -115,9 +115,12 @@ func (d *demand) lacks(s *sentence) bool {
 	return own
 }
 
-// lacksLittle: what is lacking is told in words alone that are said of many a thing: "the review was not held".
-func (s *sentence) lacksLittle() bool {
-	return !slices.ContainsFunc(s.lacked, func(t thing) bool { return !t.general })
+// lacksLittle: what is lacking is told in words alone that are said of many a thing ("the review was not held"), or
+// that the statement has for what is done to its own ("no monitoring", of clocks that are monitored).
+func (d *demand) lacksLittle(s *sentence) bool {
+	return !slices.ContainsFunc(s.lacked, func(t thing) bool {
+		return !t.general && !slices.ContainsFunc(d.terms, func(a asked) bool { return a.action && a.id == t.concept })
+	})
 }
 
 // among tells whether a thing is one of what is asked for, or a part of one.

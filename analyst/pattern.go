@@ -138,6 +138,9 @@ func readPatterns(s *stance, text string, words []word, year int) {
 			s.limit = ""
 		}
 	}
+	if s.limit == "" && may&forLimit != 0 && s.denied|s.prohibited == 0 && !noneExempt.MatchString(text) && !onlyThose.MatchString(text) {
+		s.limit = exceptSome.FindString(text)
+	}
 	if s.limit == "" {
 		s.limit = fewer(text)
 		s.fewer = s.limit != ""
@@ -206,6 +209,12 @@ func (s *stance) readCells(text string, words []word) {
 
 // unanswered: what questions were about that have no answer tells nothing of what is done.
 var unanswered = expression.Guard(`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`)
+
+// exceptSome leaves something out of a rule; not out of what onlyThose forbid: "all ports are closed except the web's".
+var (
+	exceptSome = expression.Guard(`(?i)\bexcept (?:the|our|on|at|by|to|from|two|one|some|those|by) [\w-]+`)
+	onlyThose  = expression.Guard(`(?i)\b(?:only|nobody|no[- ]one|none|closed|clos\w+|block\w*|den(?:y|ied|ies)|refus\w+|reject\w*|restrict\w*|prohibit\w*|forbid\w*|forbidden|drop\w*|disabled|removed|locked|by default)\b`)
+)
 
 // noneExempt: "no user is exempt" limits nothing.
 var noneExempt = expression.Guard(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)

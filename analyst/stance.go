@@ -140,6 +140,8 @@ func at(words []word, i int) string {
 // unreal: "would have prevented it", "could not have been" begin here; "would have to" doesn't.
 func unreal(words []word, i int) bool {
 	switch words[i].text {
+	case "meant", "supposed":
+		return past[at(words, i-1)] && at(words, i+1) == "to" // what should have been
 	case "would", "could", "might", "wouldn't", "couldn't":
 	default:
 		return false
@@ -204,6 +206,8 @@ func readNegation(s *stance, words []word) {
 				s.exempt |= bit // "need not be tested"
 			case saysWhich(words, i), restricts(words, i):
 				// "Data that is not public is …", "accounts which have not been used are …"
+			case handling[next] && ofData(words, i):
+				s.prohibited |= bit // "production data is never used for testing"
 			case auxiliaries[prev] || auxiliaries[at(words, i-2)]:
 				s.denied |= bit
 			case next == "applicable":
@@ -487,6 +491,17 @@ func (s *stance) onlyAfter(words []word) {
 	}
 }
 
+var (
+	// handling is what is done with data that had better not be; dataWords are what it is done with.
+	handling  = wordSet("used copied sent shared transferred taken entered published pasted uploaded emailed e-mailed exported carried disclosed sold passed")
+	dataWords = wordSet("data information documents files copies credentials passwords secrets")
+)
+
+// ofData: the "not" at i says of data what is not done with it, today.
+func ofData(words []word, i int) bool {
+	return (at(words, i-1) == "is" || at(words, i-1) == "are") && slices.ContainsFunc(words[:i], func(w word) bool { return dataWords[w.text] })
+}
+
 // happens: words tell of an event ("counsel lifts the hold"), not of a date.
 func happens(words []word) bool {
 	return hasVerb(words) || slices.ContainsFunc(words[:max(0, len(words)-1)], func(w word) bool {
@@ -602,7 +617,7 @@ func relate(s *stance, words []word) {
 
 // participle: "never done", "never tested".
 func participle(w string) bool {
-	return strings.HasSuffix(w, "ed") || w == "done" || w == "held" || w == "made" || w == "run" || w == "been" || w == "taken" || w == "kept" || w == "written" || w == "set"
+	return strings.HasSuffix(w, "ed") || w == "done" || w == "held" || w == "made" || w == "run" || w == "been" || w == "taken" || w == "kept" || w == "written" || w == "set" || w == "sent" || w == "given" || w == "shown" || w == "seen" || w == "paid" || w == "met"
 }
 
 // spreadDenial lets what has no verb of its own share the denial beside it: a label

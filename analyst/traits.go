@@ -126,12 +126,16 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 // on laptops": the negation must come shortly before the trait, with a verb of having or doing.
 var denyingTrait = expression.Of(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`)
 
+// notDoing is what one does not do.
+var notDoing = expression.Of(`(?i)\b(?:does not|do not|doesn.t|don.t|never) (?:currently |yet |ourselves )?(\w+)(?: \w+){0,3}$`)
+
 var negated = expression.Of(`(?i)(?:\bnot|n.t|\bnever)$`)
 
 func denialOfTrait(text string, m []int) bool {
 	before := strings.TrimRight(text[:m[0]], " ")
 	if denyingTrait.MatchString(before) {
-		return true
+		deed := notDoing.FindStringSubmatch(before)
+		return deed == nil || having[strings.ToLower(deed[1])] // "we don't delete personal data" has it
 	}
 	// The trait's own words may begin with the verb: "does not | develop software".
 	return negated.MatchString(before)

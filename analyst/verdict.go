@@ -369,6 +369,9 @@ func (s *Session) weakened(d *demand, c *candidate, cur *sentence, m match) stri
 	if why := s.stale(c, cur); why != "" {
 		return why
 	}
+	if day := s.ranOut(c.text[cur.start:cur.end]); day != "" {
+		return fmt.Sprintf("What it tells of ran out: %q.", day)
+	}
 	if words := c.notInForce(); words != "" {
 		return fmt.Sprintf("The document is not in force: %q.", words)
 	}

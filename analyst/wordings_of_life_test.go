@@ -1,6 +1,9 @@
 package analyst
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Sentences that strangers wrote, and how they are meant.
 func TestHowSentencesAreMeant(t *testing.T) {
@@ -137,5 +140,47 @@ func TestDeniedClausesLendNoWords(t *testing.T) {
 	s := &c.sentences[0]
 	if s.denied == 0 || len(s.affirmed.ids) >= len(s.roots.ids) {
 		t.Errorf("%d of %d stems are left", len(s.affirmed.ids), len(s.roots.ids))
+	}
+}
+
+// Sentences of a lift maker's documents that were heard wrong, by what their one statement comes to.
+func TestHeardRightSince(t *testing.T) {
+	for _, tc := range []struct{ category, ask, text, want string }{
+		{"policy", "Suppliers return a questionnaire before signing.", "No supplier is signed before Purchasing has sent the questionnaire.", partial},
+		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", partial},
+		{"policy", "Personal data is deleted.", "Personal data is not deleted.", denied},
+		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", covered},
+		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", missing},
+		{"record", "Accounts of leavers are disabled on their last working day.", "The accounts of leavers were switched off on their last working day.", covered},
+		{"policy", "A data protection officer is appointed.", "Graham Penhallow was appointed in writing as data protection officer in 2019.", covered},
+		{"policy", "Backups are tested.", "Backups were tested in 2019.", partial},
+		{"record", "Water leak sensors are installed.", "A water leak sensor was talked about and put off.", denied},
+		{"policy", "Firewall rules are reviewed at least every six months.", "Firewall rules were meant to be reviewed every six months; the last time was in September 2024.", missing},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2026.", partial},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2031.", covered},
+		{"policy", "Input is validated.", "Input is validated everywhere except the export function.", partial},
+		{"policy", "Ports are closed by default.", "Ports are closed by default except the one of the web server.", covered},
+		{"policy", "Data loss prevention is in use.", "There's no DLP.", denied},
+		{"policy", "Deviations of time are monitored.", "We've no 24/7 monitoring.", missing},
+		{"report", "Critical patches are installed within 14 days.", "Critical patches were installed within 14 days: 71 % (target 95).", partial},
+	} {
+		j := judge(t, control("Control", tc.ask), passage(tc.category, tc.text))
+		if got := j.Statements[0]; got.Verdict != tc.want {
+			t.Errorf("%q for %q: %s (%s), want %s", tc.text, tc.ask, got.Verdict, got.Reason, tc.want)
+		}
+	}
+}
+
+// Who doesn't delete personal data has some, and who forbids private phones may have others.
+func TestTraitIsDeniedByWhatOneHas(t *testing.T) {
+	for text, want := range map[string]bool{
+		"We do not store personal data.":                   true,
+		"We don't delete personal data from our backups.":  false,
+		"We never shred paper with personal data at home.": false,
+	} {
+		at := strings.Index(text, "personal data")
+		if got := denialOfTrait(text, []int{at, at + len("personal data")}); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }

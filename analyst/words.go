@@ -42,6 +42,12 @@ func split(text string) []word {
 			w = apostrophes.Replace(w)
 		}
 		w = strings.ToLower(w)
+		if first, second, is := uncontracted(w); is {
+			mark := start + len(first)
+			_, wide := utf8.DecodeRuneInString(text[mark:])
+			out = append(out, word{text: first, stem: stemOf(first), start: start, end: mark}, word{text: second, stem: stemOf(second), start: mark + wide, end: i})
+			continue
+		}
 		one := word{text: w, stem: stemOf(w), start: start, end: i}
 		switch raw := text[start:i]; {
 		case raw == "IT":
@@ -62,6 +68,27 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // shortened are words that people type without their apostrophe.
 var shortened = map[string]string{"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
 	"didnt": "didn't", "hasnt": "hasn't", "havent": "haven't"}
+
+// uncontracted are the two words of one: "there's" is "there is".
+func uncontracted(w string) (first, second string, is bool) {
+	first, end, is := strings.Cut(w, "'")
+	if !is {
+		return "", "", false
+	}
+	switch {
+	case end == "s" && isContracted[first]:
+		return first, "is", true
+	case end == "re" && pronouns[first], end == "re" && first == "we":
+		return first, "are", true
+	case end == "ve" && len(first) < 6:
+		return first, "have", true
+	case end == "ll" && len(first) < 6:
+		return first, "will", true
+	}
+	return "", "", false
+}
+
+var isContracted = wordSet("there here that it what who he she where how")
 
 // apostrophes are the marks that people type for one.
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
