@@ -59,7 +59,7 @@ var (
 		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(i *api.POAMItem) *api.Item { return &i.Item },
 		func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
-		func(i *api.POAMItem) string { return i.FindingOrigin }, func(i *api.POAMItem) string { return i.Weakness }, api.StatePOAMDrafted, validPOAM}
+		planOrigin, func(i *api.POAMItem) string { return i.Weakness }, api.StatePOAMDrafted, validPOAM}
 )
 
 // inputKeys begin the names by which versions note, among their inputs, what they are made from.
@@ -422,7 +422,7 @@ func touch(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	it.UpdatedAt = tx.Now()
 	it.EditedBy = &by.Actor.Name
 	for _, f := range fields {
-		if back, is := strings.CutPrefix(f, handedBack); is {
+		if back, is := cutHandedBack(f); is {
 			it.EditedFields = slices.DeleteFunc(it.EditedFields, func(e string) bool { return e == back })
 			continue
 		}
@@ -439,7 +439,10 @@ func touch(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 // handedBack marks a field that a person gives back to the rules.
 const handedBack = "-"
 
-// handBack notes the edited fields that the next draft is to set again; "all" is each of them.
+// cutHandedBack is the field that a name gives back; false where it gives none back.
+func cutHandedBack(name string) (string, bool) { return strings.CutPrefix(name, handedBack) }
+
+// handBack notes the edited fields that are given back to the rules; "all" is each of them.
 func (f *fields) handBack(it *api.Item, names []string) error {
 	if slices.Contains(names, "all") {
 		names = it.EditedFields
@@ -447,6 +450,9 @@ func (f *fields) handBack(it *api.Item, names []string) error {
 	for _, name := range names {
 		if !it.SetByHand(name) {
 			return api.Invalid("reset", "people didn't set %q of %s; they set: %s", name, it.ControlCode, cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"))
+		}
+		if slices.Contains(*f, name) {
+			return api.Invalid("reset", "%s of %s is set and handed back at once; do one of them", name, it.ControlCode)
 		}
 		*f = append(*f, handedBack+name)
 	}

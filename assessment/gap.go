@@ -229,6 +229,10 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, err
 		}
 	}
+	rules, err := rulesLine(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
+	if err != nil {
+		return nil, err
+	}
 	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
 		var f fields
 		assign(&f, "status", &i.Status, b.Status)
@@ -251,7 +255,14 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 		f.note("owner", orNobody(b.Owner).Apply(&i.Owner))
 		f.note("note", b.Note.Apply(&i.Note))
 		f.note("due_date", b.DueDate.Apply(&i.DueDate))
-		return f, f.handBack(&i.Item, b.Reset)
+		return f, handBack(&f, &i.Item, b.Reset, i, rules, func(to, from *api.Finding, field string) {
+			if copyFinding(to, from, field); field == "status" {
+				to.MissingElements, to.SeverityPoints = from.MissingElements, from.SeverityPoints
+				if !to.SetByHand("severity") {
+					to.Severity, to.SeverityReason = from.Severity, from.SeverityReason
+				}
+			}
+		})
 	})
 }
 

@@ -135,11 +135,15 @@ func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityS
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
 	var asks *api.Control // for a level
-	if b.Level != nil {
+	if b.Level != nil || len(b.Reset) > 0 {
 		var err error
 		if asks, err = s.controlOf(ctx, by, in.MaturityScoreID); err != nil {
 			return nil, err
 		}
+	}
+	rules, err := rulesLine(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
+	if err != nil {
+		return nil, err
 	}
 	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
 		var f fields
@@ -156,7 +160,12 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		assign(&f, "target_level", &i.TargetLevel, b.TargetLevel)
 		assign(&f, "rationale", &i.Rationale, b.Rationale)
 		f.note("note", b.Note.Apply(&i.Note))
-		return f, f.handBack(&i.Item, b.Reset)
+		return f, handBack(&f, &i.Item, b.Reset, i, rules, func(to, from *api.MaturityScore, field string) {
+			copyScore(to, from, field)
+			if asks != nil && field == "level" {
+				analyst.SetCriteria(to, *asks)
+			}
+		})
 	})
 }
 

@@ -64,6 +64,10 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 	}
 	d = draft[api.POAMItem]{method: analyst.Rules, inputs: planFrom(v, levels)}
 	today := s.today()
+	var inScope func(string) bool
+	if err := s.db.View(ctx, func(tx *store.Tx) (err error) { inScope, err = s.inScope(tx, a, v); return err }); err != nil {
+		return d, err
+	}
 	d.items, err = ofEach(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
 		f := *at
 		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {
@@ -77,23 +81,37 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		item.Item, item.FindingID, item.FindingOrigin = sameControl(f.Item), f.ID, f.Origin()
 		return item, true, nil
 	})
-	d.over = func(d *draft[api.POAMItem], old *former[api.POAMItem]) {
+	d.over = func(d *draft[api.POAMItem], before *former[api.POAMItem]) {
+		old := *before
+		old.items, old.approved = heirs(comesBack(old.items), d.items), heirs(old.approved, d.items)
 		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items, dated(found))), today)
 		was := carry(poam, d, old.items, copyRemediation)
-		fixed := map[string]bool{} // by id, what stands in the approved plan
+		fixed := map[string]*api.POAMItem{} // by id, what stands in the approved plan
 		for n, as := range poam.pair(old.items, old.approved) {
-			fixed[old.items[n].ID] = as != nil
+			fixed[old.items[n].ID] = as
 		}
 		for n, from := range was {
-			if from != nil && fixed[from.ID] {
-				d.items[n].DueDate, d.items[n].DueChanges, d.items[n].Milestones = from.DueDate, from.DueChanges, from.Milestones
+			if from == nil || fixed[from.ID] == nil {
+				continue
+			}
+			for _, field := range []string{"due_date", "milestones"} {
+				if !from.SetByHand(field) {
+					copyRemediation(&d.items[n], fixed[from.ID], field)
+				}
 			}
 		}
 		for n := range d.items {
 			i := &d.items[n]
 			settleMilestones(i, today, text(i.EditedBy))
 		}
-		keepCodes(d.items, was, old)
+		keepCodes(d.items, was, &old)
+		for _, it := range closedItems(&old, was, inScope, today) {
+			it.Priority = len(d.items) + 1
+			d.items = append(d.items, it)
+			if len(it.EditedFields) > 0 {
+				d.keeps(it.ControlCode)
+			}
+		}
 	}
 	return d, err
 }
@@ -268,6 +286,10 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if b.CorrectiveAction != nil && api.Blank(*b.CorrectiveAction) {
 		return nil, api.Invalid("corrective_action", "say what is to be done")
 	}
+	rules, err := rulesLine(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
+	if err != nil {
+		return nil, err
+	}
 	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
 		var f fields
 		assign(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
@@ -304,7 +326,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		case !accepted && b.RiskAcceptedUntil.Value != nil:
 			return nil, api.Invalid("risk_accepted_until", "%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it", i.POAMCode, plain(i.Status))
 		}
-		return f, f.handBack(&i.Item, b.Reset)
+		return f, handBack(&f, &i.Item, b.Reset, i, rules, copyRemediation)
 	})
 }
 

@@ -55,14 +55,29 @@ func controlsOf(snap *catalog.Snapshot, a *api.Assessment) ([]api.Control, map[s
 
 // draftSoA drafts a line for every control: applicability by scope, status by evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-	return s.soaBy(ctx, by, a, func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
+	return s.draftSoAWithout("", nil)(ctx, by, a)
+}
+
+// draftSoAWithout is draftSoA where a person had not brought in the line of this id, if its applicability is
+// among the fields that are reset.
+func (s *Service) draftSoAWithout(id string, reset []string) maker[api.SoAItem] {
+	if !slices.Contains(reset, "applicability") && !slices.Contains(reset, "all") {
+		id = ""
+	}
+	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
+		return s.soaOfStored(ctx, by, a, id)
+	}
+}
+
+func (s *Service) soaOfStored(ctx context.Context, by api.Caller, a *api.Assessment, except string) (draft[api.SoAItem], error) {
+	return s.soaBy(ctx, by, a, except, func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
 		return s.judgeStored(ctx, by, a, snap, controls, use)
 	})
 }
 
 // soaFromEvidence drafts from the evidence of a session that is not what is stored.
 func (s *Service) soaFromEvidence(ctx context.Context, by api.Caller, a *api.Assessment, session *evidence.Session) (draft[api.SoAItem], error) {
-	return s.soaBy(ctx, by, a, func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
+	return s.soaBy(ctx, by, a, "", func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error {
 		all, err := snap.Controls(catalog.ControlFilter{})
 		if err != nil {
 			return err
@@ -79,8 +94,8 @@ func (s *Service) soaFromEvidence(ctx context.Context, by api.Caller, a *api.Ass
 	})
 }
 
-// soaBy drafts from the judgements that judge lets use have.
-func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
+// soaBy drafts from the judgements that judge lets use have. Of the lines that people brought in, except is none.
+func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment, except string,
 	judge func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error) (d draft[api.SoAItem], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
@@ -112,7 +127,7 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 		if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
 		}
-		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits, broughtIn(old.items))
+		d.items, err = s.judgeAll(ctx, j, documents, controls, codes, traits, broughtIn(old.items, except))
 		return err
 	})
 	d.over = func(d *draft[api.SoAItem], old *former[api.SoAItem]) {
@@ -124,10 +139,10 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment,
 
 // broughtIn are the lines that a person decided to have in, by control: they are judged, whatever
 // the scope says of them.
-func broughtIn(old []api.SoAItem) map[string]*api.SoAItem {
+func broughtIn(old []api.SoAItem, except string) map[string]*api.SoAItem {
 	out := map[string]*api.SoAItem{}
 	for n := range old {
-		if i := &old[n]; i.Applicability.In() && i.EditedBy != nil && i.SetByHand("applicability") {
+		if i := &old[n]; i.ID != except && i.Applicability.In() && i.EditedBy != nil && i.SetByHand("applicability") {
 			out[i.ControlCode] = i
 		}
 	}
@@ -319,6 +334,10 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err := owner(b.Owner.Value); err != nil {
 		return nil, err
 	}
+	rules, err := rulesLine(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAWithout(in.SoAItemID, b.Reset))
+	if err != nil {
+		return nil, err
+	}
 	return edit(ctx, s, by, soa, in.SoAItemID, in.Match, func(i *api.SoAItem) ([]string, error) {
 		var f fields
 		out := !i.Applicability.In()
@@ -365,6 +384,16 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				if i.SetByHand(with) && !slices.Contains(f, with) && !slices.Contains(f, handedBack+with) {
 					f = append(f, handedBack+with)
 				}
+			}
+		}
+		if rules != nil {
+			for _, name := range f {
+				if back, is := cutHandedBack(name); is {
+					copySoA(i, rules, back)
+				}
+			}
+			if slices.Contains(f, handedBack+"applicability") && !i.SetByHand("implementation_status") {
+				i.ImplementationStatus, i.Reason = rules.ImplementationStatus, rules.Reason // it follows from that
 			}
 		}
 		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewing, name) }) {

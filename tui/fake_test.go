@@ -301,6 +301,17 @@ func (f *fake) change(it *api.SoAItem, x *api.UpdateSoAItemInput) {
 	it.NeedsReview = it.NeedsReview && b.Applicability == nil && b.ImplementationStatus == nil
 	set(&it.NeedsReview, b.NeedsReview)
 	note("needs_review", b.NeedsReview != nil)
+	for _, name := range b.Reset {
+		rules := fakeItem(slices.Index(f.items, it))
+		switch name {
+		case "applicability", "implementation_status":
+			it.Applicability, it.ImplementationStatus, it.Rationale, it.NeedsReview = rules.Applicability, rules.ImplementationStatus, rules.Rationale, rules.NeedsReview
+		case "owner":
+			it.Owner = rules.Owner
+		case "note":
+			it.Note = rules.Note
+		}
+	}
 	it.EditedFields = slices.DeleteFunc(it.EditedFields, func(n string) bool { return slices.Contains(b.Reset, n) })
 	it.Revision++
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -151,7 +152,12 @@ func (s *saver) try(a *App) tea.Cmd {
 		default:
 			taken[e.key] = true
 			reset := slices.DeleteFunc(slices.Clone(e.restore), func(n string) bool { return !slices.Contains(r.head.EditedFields, n) })
-			orders = append(orders, order{edit: e, id: r.head.ID, control: r.head.ControlCode, revision: r.head.Revision, set: e.set, body: v.kind.body(e.set, reset)})
+			set := e.set
+			if len(reset) > 0 { // the rules say what they were, and what followed from that
+				set = maps.Clone(e.set)
+				maps.DeleteFunc(set, func(n, _ string) bool { return slices.Contains(e.restore, n) })
+			}
+			orders = append(orders, order{edit: e, id: r.head.ID, control: r.head.ControlCode, revision: r.head.Revision, set: e.set, body: v.kind.body(set, reset)})
 			s.sending = append(s.sending, e)
 		}
 	}

@@ -30,7 +30,7 @@ type Milestone struct {
 type POAMItem struct {
 	Item
 	POAMCode           string            `json:"poam_code"`
-	FindingID          string            `json:"finding_id"`
+	FindingID          string            `json:"finding_id" doc:"Empty where the gap is gone and the item stands for what was done."`
 	FindingOrigin      string            `json:"finding_origin,omitempty" doc:"The origin_id of a gap that was added by hand; it stays while finding_id is another in each version."`
 	AlsoCloses         []string          `json:"also_closes,omitzero" doc:"Codes of further controls whose findings the same action closes."`
 	Weakness           string            `json:"weakness"`
