@@ -1,6 +1,7 @@
 package analyst
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // aFigure is a share or a time, in two groups.
-const aFigure = `(\d+(?:[.,]\d+)?) ?(%|(?:percent|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|(?:working |business )?days?|weeks?|months?)\b)`
+const aFigure = `(\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e\+?\d{1,3})?) ?(%|(?:percent|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|(?:working |business )?days?|weeks?|months?)\b)`
 
 // unitHours are what units of time come to; a percentage is of no time.
 var unitHours = map[string]float64{"s": hour / 3600, "sec": hour / 3600, "second": hour / 3600, "min": hour / 60, "minute": hour / 60,
@@ -26,13 +27,19 @@ var (
 	ofTarget = expression.Of(`(?i)(\d+)(?:[.,]\d+)? ?(?:%|percent)[ ,;(]{1,3}(?:the |our |its )?target(?: of|:| is| was|,)? (\d+)`)
 	// noMore tells that less is better, of a share; noLess that more is, of a time.
 	noMore = expression.Guard(`(?i)\b(?:at most|maximum|max|limits?|thresholds?|under|below|no more than|errors?|failures?|failed|click\w*|phish\w*|fell for|false|overdue|missed|open(?:ed)?|vacan\w+|turnover|downtime)\b|[≤<]`)
-	noLess = expression.Guard(`(?i)\b(?:at least|minimum|retention|retained?|kept|keep|stored|uptime|available|availability|battery|notice|warranty|valid)\b|[≥>]`)
+	noLess = expression.Guard(`(?i)\b(?:at least|minimum|retention|retained?|kept|keep|stored|uptime|available|availability|battery|notice|warranty|valid)\b`)
 )
+
+// thousands are set apart in a figure: "1,040".
+var thousands = expression.Of(`^\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?$`)
 
 // sizeOf is what a figure comes to: of percent, or in hours; false where it is neither.
 func sizeOf(number, unit string) (value float64, share, ok bool) {
+	if thousands.MatchString(number) {
+		number = strings.NewReplacer(",", "", "'", "", " ", "").Replace(number)
+	}
 	value, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", "."), 64)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // what is beyond all range is beyond each limit
 		return 0, false, false
 	}
 	unit = strings.ToLower(unit)
@@ -75,7 +82,8 @@ func missesTarget(text string) bool {
 		return false
 	}
 	target, share, ok := sizeOf(text[at[2]:at[3]], text[at[4]:at[5]])
-	if !ok || !share && noLess.MatchString(text) {
+	least := strings.HasSuffix(strings.TrimRight(text[:at[2]], " "), "≥") || strings.HasSuffix(strings.TrimRight(text[:at[2]], " "), ">")
+	if !ok || !share && !least && noLess.MatchString(text) {
 		return false
 	}
 	is, known := reached(wasReached, text, at[2], share)
@@ -85,7 +93,7 @@ func missesTarget(text string) bool {
 	switch {
 	case !known:
 		return false // none is told, or not which
-	case share && !noMore.MatchString(text):
+	case least || share && !noMore.MatchString(text):
 		return is < target
 	}
 	return is > 1.05*target

@@ -49,6 +49,9 @@ func Remediation(c api.Control, fnd api.Finding, aim Aim, o Options) api.POAMIte
 		TargetLevel:        aim.Target,
 		Status:             "open",
 	}
+	if ByHand(&fnd) {
+		item.CorrectiveAction = fnd.Recommendation
+	}
 	today, err := o.Today.Time()
 	if err != nil {
 		return item
@@ -65,6 +68,11 @@ func Remediation(c api.Control, fnd api.Finding, aim Aim, o Options) api.POAMIte
 		item.Milestones = append(item.Milestones, api.Milestone{Title: m.title, DueDate: dayAfter(today, max(1, days*m.percent/100)), Status: "open"})
 	}
 	return item
+}
+
+// ByHand tells whether a person wrote what a finding asks to do.
+func ByHand(f *api.Finding) bool {
+	return strings.TrimSpace(f.Recommendation) != "" && (f.SetByHand("recommendation") || f.Source == "manual")
 }
 
 // dayAfter is so many days later, on the Friday before where that falls on a weekend.
@@ -141,7 +149,7 @@ func correctiveAction(c api.Control, f api.Finding, action string) string {
 	verb := map[string]string{
 		"document":         "Write, approve and communicate the missing rules for %s.",
 		"implement":        "Put %s in place for everything in scope, and keep records of it.",
-		"collect_evidence": "Collect and file evidence for %s; where there is none, put it in place and restate this item.",
+		"collect_evidence": "Collect and file evidence that %s is done; where it isn't, put it in place and restate this item.",
 		"improve":          "Close the shortfalls of %s.",
 		"monitor":          "Measure and watch %s, and act on what is seen.",
 	}[action]
@@ -150,6 +158,9 @@ func correctiveAction(c api.Control, f api.Finding, action string) string {
 	}
 	if action == "improve" && slices.ContainsFunc(f.MissingElements, isNotKept) {
 		verb = "Find out why %s fails where the records show it, mend that, and show by new records that it holds."
+	}
+	if action == "document" && len(f.MissingElements) == 0 {
+		verb = "Write down what is done for %s as an approved policy or procedure, and communicate it."
 	}
 	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
 	if len(f.MissingElements) > 0 {

@@ -55,7 +55,7 @@ func planOrigin(i *api.POAMItem) string {
 func comesBack(old []api.POAMItem) []api.POAMItem {
 	out := slices.Clone(old)
 	for n := range out {
-		if i := &out[n]; i.FindingID == "" && !i.SetByHand("status") {
+		if i := &out[n]; i.FindingID == "" && !(i.SetByHand("status") && closedStatus(i.Status)) {
 			i.FindingID = i.ID
 		}
 	}
@@ -63,7 +63,8 @@ func comesBack(old []api.POAMItem) []api.POAMItem {
 }
 
 // closedItems are the items of the plan before that no gap asks for any more and that people approved or edited,
-// as they stood; an open one is completed where inScope tells that its control is, else cancelled.
+// as they stood; one whose status no person set is completed where inScope tells that its control is in, else
+// cancelled.
 func closedItems(old *former[api.POAMItem], was []*api.POAMItem, inScope func(code string) bool, today api.Date) []api.POAMItem {
 	goesOn := make(map[string]bool, len(was))
 	for _, from := range was {
@@ -78,12 +79,12 @@ func closedItems(old *former[api.POAMItem], was []*api.POAMItem, inScope func(co
 		if goesOn[it.ID] || len(it.EditedFields) == 0 && approved[n] == nil {
 			continue
 		}
-		if !closedStatus(it.Status) {
+		if !it.SetByHand("status") && !closedStatus(it.Status) {
 			it.Status = "completed"
 			if !inScope(it.ControlCode) {
 				it.Status = "cancelled"
 			}
-			settleMilestones(&it, today, "")
+			settleMilestones(&it, today, "the gap analysis, which has no gap here any more")
 		}
 		it.FindingID, it.Dependencies = "", []string{}
 		out = append(out, it)

@@ -84,7 +84,7 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 	d.over = func(d *draft[api.POAMItem], before *former[api.POAMItem]) {
 		old := *before
 		old.items, old.approved = heirs(comesBack(old.items), d.items), heirs(old.approved, d.items)
-		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items, dated(found))), today)
+		d.items = analyst.Order(analyst.Merge(d.items, stayApart(d.items, old.items, dated(found), spoken(found))), today)
 		was := carry(poam, d, old.items, copyRemediation)
 		fixed := map[string]*api.POAMItem{} // by id, what stands in the approved plan
 		for n, as := range poam.pair(old.items, old.approved) {
@@ -169,6 +169,17 @@ func keepCodes(items []api.POAMItem, was []*api.POAMItem, old *former[api.POAMIt
 	}
 }
 
+// spoken are the findings whose action a person wrote.
+func spoken(found []api.Finding) map[string]bool {
+	out := map[string]bool{}
+	for n := range found {
+		if analyst.ByHand(&found[n]) {
+			out[found[n].ID] = true
+		}
+	}
+	return out
+}
+
 // dated are the days that people set for findings, by the finding's id.
 func dated(found []api.Finding) map[string]api.Date {
 	out := map[string]api.Date{}
@@ -181,8 +192,8 @@ func dated(found []api.Finding) map[string]api.Date {
 }
 
 // stayApart tells which items may become part of others: none that people edited, of an
-// edited one nothing but what was part of it then, and none of which people want another date.
-func stayApart(items, old []api.POAMItem, dated map[string]api.Date) func(into, it *api.POAMItem) bool {
+// edited one nothing but what was part of it then, and none of which people want another date or action.
+func stayApart(items, old []api.POAMItem, dated map[string]api.Date, spoken map[string]bool) func(into, it *api.POAMItem) bool {
 	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by the finding's id; by a further control
 	for n, from := range poam.pair(items, old) {
 		if from == nil || len(from.EditedFields) == 0 {
@@ -195,7 +206,7 @@ func stayApart(items, old []api.POAMItem, dated map[string]api.Date) func(into, 
 	}
 	return func(into, it *api.POAMItem) bool {
 		to := edited[into.FindingID]
-		return edited[it.FindingID] == nil && dated[it.FindingID] == dated[into.FindingID] && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
+		return !spoken[it.FindingID] && !spoken[into.FindingID] && edited[it.FindingID] == nil && dated[it.FindingID] == dated[into.FindingID] && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
 	}
 }
 
@@ -318,6 +329,10 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			f.note("milestones", b.Milestones == nil)
 		}
 		f.note("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
+		if b.Status != nil && i.Status != "risk_accepted" && i.RiskAcceptedUntil != nil && b.RiskAcceptedUntil.Value == nil {
+			i.RiskAcceptedUntil = nil // it isn't accepted any more
+			f.note("risk_accepted_until", !slices.Contains(f, "risk_accepted_until"))
+		}
 		f.note("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
 		f.note("comments", b.Comments.Apply(&i.Comments))
 		switch accepted := i.Status == "risk_accepted"; {

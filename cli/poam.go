@@ -154,6 +154,9 @@ func poamPage(p *print.Page, i *api.POAMItem) {
 		print.Field{Name: "owner", Value: orEmpty(i.Owner)}, print.Field{Name: "role", Value: i.OwnerRole}, print.Field{Name: "due", Value: string(i.DueDate)}, print.Field{Name: "moved to", Value: movedTo(i.DueChanges)},
 		print.Field{Name: "after", Value: strings.Join(i.Dependencies, ", ")}, print.Field{Name: "resources", Value: orEmpty(i.Resources)},
 		print.Field{Name: "vendor", Value: orEmpty(i.VendorDependency)}, print.Field{Name: "comments", Value: orEmpty(i.Comments)})
+	if i.FindingID == "" {
+		p.Text("The gap analysis has no gap here any more; the item stands for what was done.")
+	}
 	if len(i.Milestones) > 0 {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -173,5 +174,25 @@ func TestCodesOfGaps(t *testing.T) {
 	g.ids["poamVersionId"] = g.owner.must("POST", g.path(api.DraftPOAM.Path), nil).str("id")
 	if l := g.owner.must("GET", g.path(api.ListPOAMItems.Path)+"?control_code=SITE-9", nil); len(l.body["data"].([]any)) > 0 {
 		t.Error(l.text)
+	}
+}
+
+// 3.0 and 1e1 are integers, as JSON Schema has it; what none is names its field.
+func TestIntegersHoweverWritten(t *testing.T) {
+	g, _ := planned(t, "IAC-06")
+	for body, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		`{"priority":2.0}`:   {200, `"priority":2`},
+		`{"priority":1e1}`:   {200, `"priority":10`},
+		`{"priority":2.5}`:   {400, `priority`},
+		`{"priority":1e30}`:  {400, `"field":"priority"`},
+		`{"priority":"two"}`: {400, `"field":"priority"`},
+	} {
+		a := g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), json.RawMessage(body))
+		if a.status != want.status || !strings.Contains(a.text, want.text) || strings.Contains(a.text, "Go struct") {
+			t.Errorf("%s: %d %s", body, a.status, a.text)
+		}
 	}
 }

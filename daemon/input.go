@@ -270,8 +270,8 @@ func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma
 		return nil
 	}
 	before := len(wrong.Errors)
+	var parsed any
 	if in.checked {
-		var parsed any
 		if err := json.Unmarshal(body, &parsed); err != nil {
 			return api.Invalid("", "%v", err)
 		}
@@ -283,7 +283,15 @@ func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma
 			}
 		}
 	}
-	err := json.Unmarshal(body, v.FieldByIndex(in.body).Addr().Interface())
+	into := v.FieldByIndex(in.body).Addr().Interface()
+	err := json.Unmarshal(body, into)
+	if of, is := errors.AsType[*json.UnmarshalTypeError](err); is && in.checked && len(wrong.Errors) == before {
+		if plain, again := json.Marshal(parsed); again == nil && json.Unmarshal(plain, into) == nil { // 3.0 and 1e1 are integers
+			err = nil
+		} else {
+			wrong.Add(at("body", of.Field), nil, "it can't be "+of.Value)
+		}
+	}
 	if own, is := errors.AsType[*api.Error](err); is {
 		return own
 	}

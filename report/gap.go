@@ -41,7 +41,7 @@ func (v *view) gapSection() []block {
 	}
 	if n := len(unseen.Rows); n > 0 {
 		out = append(out, heading{ID: v.anchors.add("gap", "unseen"), Text: "Controls that too little was found for"},
-			say("", fmt.Sprintf("Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; where there is none, put it in place. Where a passage comes near, its place is named. The figure beside a severity is its points, whose sum the finding of a control tells in the program; the passages stand in the Statement of Applicability as a report of its own.", count(n))), unseen)
+			say("", fmt.Sprintf("Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; what is not done has to be put in place. Where a passage comes near, its place is named. The figure beside a severity is its points, whose sum the finding of a control tells in the program; the passages stand in the Statement of Applicability as a report of its own.", count(n))), unseen)
 	}
 	return out
 }
