@@ -375,9 +375,9 @@ func readNegation(s *stance, words []word) {
 	// Two negatives in a clause make a rule: "no change goes live without approval".
 	for c := range s.clauses {
 		n := 0
-		for _, w := range words {
+		for i, w := range words {
 			switch {
-			case int(w.clause) != c:
+			case int(w.clause) != c, w.text == "no" && at(words, i+1) == "longer": // "rights no longer needed"
 			case negatives[w.text] || undone[w.text] != "":
 				n++
 			case n == 1 && (w.text == "and" || w.text == "or"):
@@ -497,9 +497,12 @@ var (
 	dataWords = wordSet("data information documents files copies credentials passwords secrets")
 )
 
-// ofData: the "not" at i says of data what is not done with it, today.
+// ofData: the "not" at i says of data, or of "them", what is not done with it, today.
 func ofData(words []word, i int) bool {
-	return (at(words, i-1) == "is" || at(words, i-1) == "are") && slices.ContainsFunc(words[:i], func(w word) bool { return dataWords[w.text] })
+	if prev := at(words, i-1); prev != "is" && prev != "are" {
+		return false
+	}
+	return i == 2 && pronouns[words[0].text] && at(words, i+1) != "used" || slices.ContainsFunc(words[:i], func(w word) bool { return dataWords[w.text] })
 }
 
 // happens: words tell of an event ("counsel lifts the hold"), not of a date.

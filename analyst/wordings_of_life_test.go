@@ -148,9 +148,11 @@ func TestHeardRightSince(t *testing.T) {
 	for _, tc := range []struct{ category, ask, text, want string }{
 		{"policy", "Suppliers return a questionnaire before signing.", "No supplier is signed before Purchasing has sent the questionnaire.", partial},
 		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", partial},
+		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", missing},
+		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", denied},
 		{"policy", "Personal data is deleted.", "Personal data is not deleted.", denied},
 		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", covered},
-		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", missing},
+		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", partial},
 		{"record", "Accounts of leavers are disabled on their last working day.", "The accounts of leavers were switched off on their last working day.", covered},
 		{"policy", "A data protection officer is appointed.", "Graham Penhallow was appointed in writing as data protection officer in 2019.", covered},
 		{"policy", "Backups are tested.", "Backups were tested in 2019.", partial},

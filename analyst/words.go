@@ -124,6 +124,9 @@ func stemOf(w string) string {
 	if one, ok := unstemmed[w]; ok {
 		return one
 	}
+	if base, ok := irregular[w]; ok {
+		w = base
+	}
 	if known, ok := stems.Load(w); ok {
 		return known.(string)
 	}
@@ -146,6 +149,23 @@ const maxStems = 1 << 15
 
 // Words that stemming would confuse with others of the field: a manager with
 // management, an officer with an office, a server with a service.
+// irregular are forms of verbs that no rule of stems brings together.
+var irregular = formsOf(`withdraw withdrew withdrawn, keep kept, hold held, write wrote written, choose chose chosen, break broke broken, give gave given, make made,
+send sent, build built, buy bought, tell told, teach taught, know knew known, show shown, see saw seen, draw drew drawn, hide hid hidden, steal stole stolen, sell sold,
+lose lost, begin began begun, bring brought, understand understood, bind bound, deal dealt, take took taken, speak spoke spoken, forget forgot forgotten, overwrite overwrote overwritten,
+rewrite rewrote rewritten, undertake undertook undertaken, oversee oversaw overseen, uphold upheld, withhold withheld, think thought, pay paid, run ran, mean meant`)
+
+func formsOf(list string) map[string]string {
+	m := make(map[string]string)
+	for line := range strings.SplitSeq(list, ",") {
+		forms := strings.Fields(line)
+		for _, f := range forms[1:] {
+			m[f] = forms[0]
+		}
+	}
+	return m
+}
+
 var unstemmed = map[string]string{
 	"manager": "manager", "managers": "manager", "officer": "officer", "officers": "officer", "office": "office", "offices": "office",
 	"provider": "provider", "providers": "provider", "processor": "processor", "processors": "processor", "server": "server", "servers": "server",
