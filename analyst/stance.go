@@ -471,6 +471,10 @@ func (s *stance) onlyAfter(words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		before := uint64(1) << words[i-1].clause
+		if (w.text == "before" || w.text == "until" || w.text == "unless") && s.denied&1 != 0 && w.clause > 1 && saysWho(words) && clauseHasParticiple(words, w.clause) {
+			s.denied &^= 1 // "no supplier who holds data, or who connects to us, is signed before …"
+			s.prohibited |= 1
+		}
 		if words[i-1].clause == w.clause || s.denied&before == 0 || clauseHas(words, words[i-1].clause, "yet", "currently") {
 			continue
 		}
@@ -503,6 +507,11 @@ func ofData(words []word, i int) bool {
 		return false
 	}
 	return i == 2 && pronouns[words[0].text] && at(words, i+1) != "used" || slices.ContainsFunc(words[:i], func(w word) bool { return dataWords[w.text] })
+}
+
+// saysWho: words begin with "no supplier who …".
+func saysWho(words []word) bool {
+	return words[0].text == "no" && slices.ContainsFunc(words[:min(len(words), maxSubjectName+1)], func(w word) bool { return relative[w.text] })
 }
 
 // happens: words tell of an event ("counsel lifts the hold"), not of a date.

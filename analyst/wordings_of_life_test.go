@@ -148,6 +148,7 @@ func TestHeardRightSince(t *testing.T) {
 	for _, tc := range []struct{ category, ask, text, want string }{
 		{"policy", "Suppliers return a questionnaire before signing.", "No supplier is signed before Purchasing has sent the questionnaire.", partial},
 		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", partial},
+		{"policy", "Suppliers return a questionnaire before signing.", "No supplier who holds our data, or who connects to our network, is signed before Purchasing has sent the questionnaire.", partial},
 		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", missing},
 		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", denied},
 		{"policy", "Personal data is deleted.", "Personal data is not deleted.", denied},
