@@ -44,7 +44,7 @@ func (v *review) before(r *row) undoRow {
 }
 
 // undo takes the last step back. Fields that were the rules' are given back to them, so
-// that the next draft sets them again.
+// that they have what the rules say.
 func (v *review) undo() tea.Cmd {
 	if len(v.undone) == 0 {
 		return nil

@@ -158,7 +158,7 @@ type UpdateFindingInput struct {
 		Owner          Opt[string]     `json:"owner,omitzero" required:"false"`
 		Note           Opt[string]     `json:"note,omitzero" required:"false"`
 		DueDate        Opt[Date]       `json:"due_date,omitzero" required:"false"`
-		Reset          []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, which set them again at the next draft; all for each of them."`
+		Reset          []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, whose value of today is put there; all for each of them. A field is not set and handed back at once."`
 	}
 }
 

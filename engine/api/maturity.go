@@ -62,7 +62,7 @@ type UpdateMaturityScoreInput struct {
 		TargetLevel *int        `json:"target_level,omitempty" minimum:"0" maximum:"5"`
 		Rationale   *string     `json:"rationale,omitempty" maxLength:"10000"`
 		Note        Opt[string] `json:"note,omitzero" required:"false"`
-		Reset       []string    `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, which set them again at the next draft; all for each of them."`
+		Reset       []string    `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, whose value of today is put there; all for each of them. A field is not set and handed back at once."`
 	}
 }
 

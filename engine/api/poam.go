@@ -117,7 +117,7 @@ type UpdatePOAMItemInput struct {
 		RiskAcceptedUntil Opt[Date]    `json:"risk_accepted_until,omitzero" required:"false"`
 		VendorDependency  Opt[string]  `json:"vendor_dependency,omitzero" required:"false"`
 		Comments          Opt[string]  `json:"comments,omitzero" required:"false"`
-		Reset             []string     `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, which set them again at the next draft; all for each of them."`
+		Reset             []string     `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, whose value of today is put there; all for each of them. A field is not set and handed back at once."`
 	}
 }
 
