@@ -56,12 +56,20 @@ func sizeOf(number, unit string) (value float64, share, ok bool) {
 	return value * hours, false, hours > 0
 }
 
+// submatch is what a pattern finds in a text, which it can't without these letters.
+func submatch(pattern *expression.Late, text, letters string) []string {
+	if !strings.Contains(text, letters) {
+		return nil
+	}
+	return pattern.FindStringSubmatch(text)
+}
+
 // missesTarget: more time was taken, or another share reached, than the target that is named beside it.
 func missesTarget(text string) bool {
 	if !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
-	if m := againstTarget.FindStringSubmatch(text); m != nil {
+	if m := submatch(againstTarget, text, "against"); m != nil {
 		is, _ := strconv.Atoi(m[1])
 		target, _ := strconv.Atoi(m[3])
 		if m[2] == "%" {
@@ -69,7 +77,7 @@ func missesTarget(text string) bool {
 		}
 		return is > target
 	}
-	if m := ofTarget.FindStringSubmatch(text); m != nil {
+	if m := submatch(ofTarget, text, "arget"); m != nil {
 		is, _ := strconv.Atoi(m[1])
 		target, _ := strconv.Atoi(m[2])
 		if noMore.MatchString(text) {

@@ -124,13 +124,14 @@ func stemOf(w string) string {
 	if one, ok := unstemmed[w]; ok {
 		return one
 	}
-	if base, ok := irregular[w]; ok {
-		w = base
-	}
 	if known, ok := stems.Load(w); ok {
 		return known.(string)
 	}
-	env := snowballstem.NewEnv(american(w))
+	base := w
+	if of, ok := irregular[w]; ok {
+		base = of
+	}
+	env := snowballstem.NewEnv(american(base))
 	english.Stem(env)
 	of := env.Current()
 	if stemsKnown.Add(1) <= maxStems {
