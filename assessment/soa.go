@@ -96,7 +96,7 @@ func (s *Service) soaFromEvidence(ctx context.Context, by api.Caller, a *api.Ass
 
 // soaBy drafts from the judgements that judge lets use have. Of the lines that people brought in, except is none.
 func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment, except string,
-	judge func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error) (d draft[api.SoAItem], err error) {
+	evaluate func(snap *catalog.Snapshot, controls []api.Control, use func(*Judging, map[string]api.Document) error) error) (d draft[api.SoAItem], err error) {
 	snap, err := s.snapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -123,7 +123,7 @@ func (s *Service) soaBy(ctx context.Context, by api.Caller, a *api.Assessment, e
 	case <-ctx.Done():
 		return d, ctx.Err()
 	}
-	err = judge(snap, controls, func(j *Judging, documents map[string]api.Document) (err error) {
+	err = evaluate(snap, controls, func(j *Judging, documents map[string]api.Document) (err error) {
 		if d.inputs, err = soaFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func soaFrom(a *api.Assessment, snap *catalog.Snapshot, docs []api.Document, sco
 
 // judgeAll judges every control, with what is known of it beside the evidence; in are those
 // that a person brought in.
-func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[string]api.Document, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait, in map[string]*api.SoAItem) ([]api.SoAItem, error) {
+func (s *Service) judgeAll(ctx context.Context, evaluation *Judging, documents map[string]api.Document, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait, in map[string]*api.SoAItem) ([]api.SoAItem, error) {
 	owners, foreign := map[string]string{}, 0
 	for _, d := range documents {
 		if d.Foreign() {
@@ -208,7 +208,7 @@ func (s *Service) judgeAll(ctx context.Context, judge *Judging, documents map[st
 		if i := in[c.Code]; i != nil {
 			why.Include(i.Applicability, *i.EditedBy)
 		}
-		verdict, err := judge.Judge(ctx, c.Code)
+		verdict, err := evaluation.Judge(ctx, c.Code)
 		if err != nil {
 			return err
 		}

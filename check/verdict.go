@@ -23,8 +23,8 @@ type Input struct {
 	Tool string
 }
 
-// judge is a verdict in the making.
-type judge struct {
+// evaluation is a verdict in the making.
+type evaluation struct {
 	Input
 	out     *Result
 	changed map[string]api.GapChangeKind
@@ -33,7 +33,7 @@ type judge struct {
 
 // Judge holds facts against a policy.
 func Judge(in Input) (*Result, error) {
-	j := &judge{Input: in, waivers: map[string]*Waiver{}, changed: map[string]api.GapChangeKind{}}
+	j := &evaluation{Input: in, waivers: map[string]*Waiver{}, changed: map[string]api.GapChangeKind{}}
 	f := in.Facts
 	j.out = &Result{Format: resultForm, Tool: in.Tool, Subject: f.Subject, basis: f.basis(), Starter: f.Catalog.Starter, AsOf: in.Today, Policy: in.Policy,
 		Rules: []Ruling{}, Issues: []Issue{}, Closed: []string{}, controls: f.Controls}
@@ -57,7 +57,7 @@ func Judge(in Input) (*Result, error) {
 }
 
 // compare reads what moved since the baseline.
-func (j *judge) compare() error {
+func (j *evaluation) compare() error {
 	now := j.Facts.basis()
 	if j.Baseline != nil && j.Facts.Analysed {
 		if err := j.Baseline.holds(now, j.Policy.Baseline, "baseline", " with --write-baseline"); err != nil {
@@ -77,7 +77,7 @@ func (j *judge) compare() error {
 	return nil
 }
 
-func (j *judge) figures() {
+func (j *evaluation) figures() {
 	f := &j.out.Figures
 	f.Gaps, f.Open = map[api.Severity]int{}, map[api.Severity]int{}
 	f.Controls = len(j.Facts.Controls)
@@ -103,19 +103,19 @@ func (j *judge) figures() {
 }
 
 // rule tells how a rule came out; where it did not pass, that is an issue too.
-func (j *judge) rule(id, about string, out Outcome, format string, args ...any) {
+func (j *evaluation) rule(id, about string, out Outcome, format string, args ...any) {
 	r := Ruling{id, about, out, fmt.Sprintf(format, args...)}
 	j.out.Rules = append(j.out.Rules, r)
 }
 
 // issue is something to look at that is no gap.
-func (j *judge) issue(id, about string, out Outcome, place Place, format string, args ...any) {
+func (j *evaluation) issue(id, about string, out Outcome, place Place, format string, args ...any) {
 	j.out.Issues = append(j.out.Issues, Issue{Rule: id, Outcome: out, Title: ruleOf(id).Title, Message: fmt.Sprintf(format, args...), Fix: ruleOf(id).Fix,
 		Place: place, Fingerprint: fingerprint(id, about)})
 }
 
 // both is a rule that is about one thing.
-func (j *judge) both(id, about string, ok bool, format string, args ...any) {
+func (j *evaluation) both(id, about string, ok bool, format string, args ...any) {
 	if ok {
 		j.rule(id, about, Passed, format, args...)
 		return
@@ -124,7 +124,7 @@ func (j *judge) both(id, about string, ok bool, format string, args ...any) {
 	j.issue(id, about, Failed, Place{}, format, args...)
 }
 
-func (j *judge) approvals() {
+func (j *evaluation) approvals() {
 	for _, g := range j.Policy.RequireApproved {
 		at := slices.IndexFunc(j.Facts.Approvals, func(a Approval) bool { return a.Gate == g })
 		a := Approval{Gate: g, State: NotDrafted}
@@ -151,7 +151,7 @@ func (j *judge) approvals() {
 
 // analysis fails where the policy asks about what is not there. Where an approval is
 // missing too, that is why, and a person decides first.
-func (j *judge) analysis() {
+func (j *evaluation) analysis() {
 	var lacks []string
 	p := j.Policy
 	if !j.Facts.Analysed && (p.FailOn != "" || p.FailOnNew != "" || p.Threshold != "") {
@@ -172,7 +172,7 @@ func (j *judge) analysis() {
 	j.issue(ruleNoAnalysis, "", out, Place{}, "%s", message)
 }
 
-func (j *judge) gaps() {
+func (j *evaluation) gaps() {
 	p := j.Policy
 	failed, fresh := 0, 0
 	for i := range j.Facts.Findings {
@@ -226,7 +226,7 @@ func barWords(s api.Severity) string {
 }
 
 // bars are the figures that are asked for.
-func (j *judge) bars() {
+func (j *evaluation) bars() {
 	p, f := j.Policy, &j.out.Figures
 	if p.MinCoverage != nil {
 		if f.Coverage == nil {
@@ -265,7 +265,7 @@ func (j *judge) bars() {
 	}
 }
 
-func (j *judge) documents() {
+func (j *evaluation) documents() {
 	stale, undated := 0, 0
 	for i := range j.Facts.Documents {
 		d := &j.Facts.Documents[i]
@@ -311,7 +311,7 @@ func daysBetween(from, to api.Date) (int, bool) {
 	return int(b.Sub(a).Hours() / 24), true
 }
 
-func (j *judge) judgeWaivers() {
+func (j *evaluation) judgeWaivers() {
 	if j.Policy.Waivers == "" {
 		return
 	}
@@ -358,7 +358,7 @@ func (j *judge) judgeWaivers() {
 
 // settle orders what was found and gives the verdict. What the evidence shows stands
 // before what a person has to decide.
-func (j *judge) settle() {
+func (j *evaluation) settle() {
 	slices.SortStableFunc(j.out.Issues, func(a, b Issue) int {
 		return cmp.Or(cmp.Compare(slices.Index(outcomes, a.Outcome), slices.Index(outcomes, b.Outcome)), cmp.Compare(rank(a.Severity), rank(b.Severity)),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Control, b.Control), cmp.Compare(a.Place.Path, b.Place.Path))

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/report/sheet"
 )
 
-func workbook(t testing.TB, s *Source, template string) []byte {
+func renderWorkbook(t testing.TB, s *Source, template string) []byte {
 	t.Helper()
 	return write(t, s, template, FormatXLSX)
 }
@@ -38,7 +38,7 @@ func TestWorkbookIsSound(t *testing.T) {
 			if !slices.Contains(k.formats(), FormatXLSX) {
 				continue
 			}
-			b := workbook(t, s, k.name)
+			b := renderWorkbook(t, s, k.name)
 			z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, k.name, err)
@@ -77,7 +77,7 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 			if !slices.Contains(k.formats(), FormatXLSX) {
 				continue
 			}
-			b := workbook(t, s, k.name)
+			b := renderWorkbook(t, s, k.name)
 			book, err := sheet.Read(t.Context(), bytes.NewReader(b), int64(len(b)), sheet.DefaultLimits)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, k.name, err)
@@ -108,7 +108,7 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 
 func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 	s := sample(66)
-	f := opened(t, workbook(t, s, Full))
+	f := opened(t, renderWorkbook(t, s, Full))
 	want := []string{"Cover", "Figures", "Executive summary", "Coverage", "Scope", "Statement of Applicability", "Gap analysis", "Maturity", "Plan of action", "Documents", "Approvals", "Source"}
 	if got := f.GetSheetList(); !slices.Equal(got, want) {
 		t.Errorf("sheets %q, want %q", got, want)
@@ -128,7 +128,7 @@ func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 	}
 	s.Gap.Status = "under_review"
 	s.Catalog.IsStarter = true
-	cover = cells(t, opened(t, workbook(t, s, Full)), "Cover")
+	cover = cells(t, opened(t, renderWorkbook(t, s, Full)), "Cover")
 	for _, want := range []string{"DRAFT. The gap analysis (version 2) is under review", "STARTER CATALOG"} {
 		if !strings.Contains(cover, want) {
 			t.Errorf("the cover of a draft lacks %q", want)
@@ -151,7 +151,7 @@ func cells(t testing.TB, f *excelize.File, name string) string {
 
 // The head stays, can be filtered by, and what may be changed has its list of choices.
 func TestWorkbookCanBeWorkedIn(t *testing.T) {
-	f := opened(t, workbook(t, sample(30), SoA))
+	f := opened(t, renderWorkbook(t, sample(30), SoA))
 	const name = "Statement of Applicability"
 	panes, err := f.GetPanes(name)
 	if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit != 2 {
@@ -190,7 +190,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 	s := sample(66)
 	s.POAMItems[0].RequirementCodes = map[string][]string{"nist-800-53-r5": {"AC-2", "AC-3"}}
 	s.POAMItems[0].VendorDependency = ptr("ERP 7")
-	f := opened(t, workbook(t, s, FedRAMPPOAM))
+	f := opened(t, renderWorkbook(t, s, FedRAMPPOAM))
 	if got := f.GetSheetList(); !slices.Equal(got, []string{"Open POA&M Items", "Closed POA&M Items", "Cover", "Source"}) {
 		t.Fatalf("sheets %q", got)
 	}
@@ -230,7 +230,7 @@ func TestLongTextsGoOn(t *testing.T) {
 	s := sample(3)
 	long := strings.Repeat("Ωμέγα 𝔸 ", 9000)
 	s.SoAItems[0].Reason = long
-	f := opened(t, workbook(t, s, SoA))
+	f := opened(t, renderWorkbook(t, s, SoA))
 	if !strings.Contains(cells(t, f, "Statement of Applicability"), `[part 1 of 3; it goes on in the sheet "Long texts", rows 3 to 4]`) {
 		t.Fatal("the cell does not say where it goes on")
 	}
@@ -253,6 +253,6 @@ func BenchmarkWorkbook(b *testing.B) {
 	s := sample(1468)
 	b.ReportAllocs()
 	for b.Loop() {
-		workbook(b, s, Full)
+		renderWorkbook(b, s, Full)
 	}
 }

@@ -151,13 +151,13 @@ func (s *selector) pool(in *imported, target, place string) ([]choice, error) {
 	if at, known := find(s.src, target); known && at != s.into {
 		return s.framework(at), nil
 	}
-	scf := len(in.Include) > 0
+	isSCF := len(in.Include) > 0
 	for _, sel := range in.Include {
 		for _, id := range sel.WithIDs {
-			scf = scf && catalog.ValidCode(strings.ToUpper(id))
+			isSCF = isSCF && catalog.ValidCode(strings.ToUpper(id))
 		}
 	}
-	if low := strings.ToLower(target); scf || strings.Contains(low, "scf") || strings.Contains(low, "secure-controls") || strings.Contains(low, "secure controls") {
+	if low := strings.ToLower(target); isSCF || strings.Contains(low, "scf") || strings.Contains(low, "secure-controls") || strings.Contains(low, "secure controls") {
 		out := make([]choice, len(s.src.Controls))
 		for i := range s.src.Controls {
 			out[i] = choice{code: s.src.Controls[i].Code, title: s.src.Controls[i].Title, controls: []int{i}}
