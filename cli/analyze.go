@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scf-service/service/cli/lines"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/internal/linereader"
 )
 
 func (a *app) analyze() *cobra.Command {
@@ -199,7 +199,7 @@ func (a *app) analyzeBatch(ctx context.Context, path string, ask func(context.Co
 	to.SetEscapeHTML(false)
 	n, failed := 0, 0
 	for end := false; !end; {
-		line, long, err := lines.Next(in, 2*maxAsked)
+		line, long, err := linereader.Next(in, 2*maxAsked)
 		if end = errors.Is(err, io.EOF); err != nil && !end {
 			return stopped("%s can't be read: %w", path, reason(err))
 		}

@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 )
 
 // dryWord is dry as the parameters have it.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scf-service/service/check"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/check"
 )
 
 // policyFile is the policy that is used where none is named.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scf-service/service/check"
+	"github.com/scf-service/service/engine/check"
 )
 
 func (a *app) checkDiff() *cobra.Command {

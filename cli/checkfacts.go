@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/check"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/check"
 )
 
 // assessmentFacts reads what an assessment found, wherever it is.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/scf-service/service/check"
+	"github.com/scf-service/service/engine/check"
 )
 
 // outputsOf are the formats to write: those of the flags, else of the policy; always one

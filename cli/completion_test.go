@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 func TestTabProposesIDs(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/client"
 )
 
 // shownContext is a context as it is printed.

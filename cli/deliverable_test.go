@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // A code that several lines have names none of them; an id does.

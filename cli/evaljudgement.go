@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 )
 
 // JudgementOptions say what to measure the rules on.

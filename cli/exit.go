@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/client"
 )
 
 // The exit codes; `service help exit-codes` explains them.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 )
 
 // fake answers like a server, from what a test puts into it: an engine so small that

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/contexts"
+	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/examples/harbor"
 )

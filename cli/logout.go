@@ -3,9 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 )
 
 func (a *app) logout() *cobra.Command {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scf-service/service/cli/mcp"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/mcp"
 )
 
 func (a *app) mcpCommand() *cobra.Command {

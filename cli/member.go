@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 )
 
 var roles = []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleViewer}

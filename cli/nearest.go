@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/scf-service/service/spelling"
+	"github.com/scf-service/service/internal/editdistance"
 )
 
 // didYouMean proposes the nearest of the known words; empty where none is near.
@@ -68,7 +68,7 @@ func distance(a, b string) int {
 	if len(x) > longestTyped || len(y) > longestTyped {
 		return longestTyped
 	}
-	return spelling.Distance(x, y)
+	return editdistance.Distance(x, y)
 }
 
 // mostElsewhere is how many commands of a name are proposed; more are no help.

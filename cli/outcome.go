@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 )
 
 // worstShown is how many gaps a summary names.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 )
 
 // outdated says which deliverables were made from something else than there is now, and the

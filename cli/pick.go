@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/expression"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-var uuid = expression.Of(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+var uuid = lazyregexp.Of(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // assessment is the one that the command is about: the one named by --assessment,
 // else the one used last, else the only one there is.

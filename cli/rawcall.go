@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // inputNames are the names an operation's input knows, by where they travel.

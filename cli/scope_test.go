@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // readScopeText is the body that a scope file comes to.

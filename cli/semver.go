@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scf-service/service/expression"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // semver is a semantic version.
@@ -15,9 +15,9 @@ type semver struct {
 }
 
 var (
-	versionPattern = expression.Of(`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$`)
+	versionPattern = lazyregexp.Of(`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$`)
 	// Builds between releases: git describe's v1.2.3-4-gabcdef0, and Go's v1.2.4-0.20260102030405-abcdef012345.
-	between = expression.Of(`-[0-9]+-g[0-9a-f]{4,}(-dirty)?$|-dirty$|[-.][0-9]{14}-[0-9a-f]{12}(\+.*)?$`)
+	between = lazyregexp.Of(`-[0-9]+-g[0-9a-f]{4,}(-dirty)?$|-dirty$|[-.][0-9]{14}-[0-9a-f]{12}(\+.*)?$`)
 )
 
 // parseVersion reads the version of a release; ok is false for a build between releases, which

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/report/sheet"
+	"github.com/scf-service/service/engine/report/workbook"
 )
 
 // worksheet is how a deliverable's lines come back from a workbook: each changed line is
@@ -24,11 +24,11 @@ type worksheet[V, I any] struct {
 	layouts []string
 	items   func(ctx context.Context, a *app, version string) (*api.List[I], error)
 	item    func(*I) *api.Item
-	fields  func(*I) sheet.Fields
+	fields  func(*I) workbook.Fields
 	// update is an item's PATCH, with the changed fields as its body.
 	update func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*I, error)
 	// rest are fields that take more than a cell to be known; nil: none.
-	rest func(item *I, row *sheet.Row, body map[string]any) *sheet.Problem
+	rest func(item *I, row *workbook.Row, body map[string]any) *workbook.Problem
 }
 
 func patch[In, I any](ctx context.Context, a *app, op api.Op[In, I], in *In, body any, changed []byte) (*I, error) {
@@ -39,7 +39,7 @@ func patch[In, I any](ctx context.Context, a *app, op api.Op[In, I], in *In, bod
 }
 
 var soaSheet = worksheet[api.SoAVersion, api.SoAItem]{
-	deliverable: soaVersions, layouts: []string{"soa"}, fields: sheet.SoA,
+	deliverable: soaVersions, layouts: []string{"soa"}, fields: workbook.SoA,
 	items: func(ctx context.Context, a *app, id string) (*api.List[api.SoAItem], error) {
 		return a.soaItemsOf(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}, limits{})
 	},
@@ -51,7 +51,7 @@ var soaSheet = worksheet[api.SoAVersion, api.SoAItem]{
 }
 
 var gapSheet = worksheet[api.GapVersion, api.Finding]{
-	deliverable: gapVersions, layouts: []string{"gap_analysis"}, fields: sheet.Finding,
+	deliverable: gapVersions, layouts: []string{"gap_analysis"}, fields: workbook.Finding,
 	items: func(ctx context.Context, a *app, id string) (*api.List[api.Finding], error) {
 		return a.findings(ctx, id, api.FindingFilter{}, limits{})
 	},
@@ -63,7 +63,7 @@ var gapSheet = worksheet[api.GapVersion, api.Finding]{
 }
 
 var maturitySheet = worksheet[api.MaturityVersion, api.MaturityScore]{
-	deliverable: maturityVersions, layouts: []string{"maturity"}, fields: sheet.Score,
+	deliverable: maturityVersions, layouts: []string{"maturity"}, fields: workbook.Score,
 	items: func(ctx context.Context, a *app, id string) (*api.List[api.MaturityScore], error) {
 		return a.scores(ctx, api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}, limits{})
 	},
@@ -75,7 +75,7 @@ var maturitySheet = worksheet[api.MaturityVersion, api.MaturityScore]{
 }
 
 var poamSheet = worksheet[api.POAMVersion, api.POAMItem]{
-	deliverable: poamVersions, layouts: []string{"poam", "fedramp_poam", "emass_poam"}, fields: sheet.Remediation,
+	deliverable: poamVersions, layouts: []string{"poam", "fedramp_poam", "emass_poam"}, fields: workbook.Remediation,
 	items: func(ctx context.Context, a *app, id string) (*api.List[api.POAMItem], error) {
 		return a.poamItems(ctx, api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, limits{})
 	},
@@ -84,7 +84,7 @@ var poamSheet = worksheet[api.POAMVersion, api.POAMItem]{
 		in := api.UpdatePOAMItemInput{POAMItemID: id, Match: m}
 		return patch(ctx, a, api.UpdatePOAMItem, &in, &in.Body, changed)
 	},
-	rest: func(i *api.POAMItem, row *sheet.Row, body map[string]any) *sheet.Problem {
+	rest: func(i *api.POAMItem, row *workbook.Row, body map[string]any) *workbook.Problem {
 		all, edited, wrong := row.Milestones(i.Milestones)
 		if edited && wrong == nil {
 			delete(body, "milestone_changes") // a part of each milestone in the contract
@@ -117,7 +117,7 @@ type sheetImport struct {
 
 // sheetWork is an item to change, with its line of the workbook.
 type sheetWork[I any] struct {
-	row  sheet.Row
+	row  workbook.Row
 	item *I
 	body map[string]any
 }
@@ -169,7 +169,7 @@ rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
 	return cmd
 }
 
-func readWorkbook(ctx context.Context, path string) (*sheet.Workbook, *sheet.Exported, error) {
+func readWorkbook(ctx context.Context, path string) (*workbook.Workbook, *workbook.Exported, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, stopped("%s can't be read: %w", path, reason(err))
@@ -182,7 +182,7 @@ func readWorkbook(ctx context.Context, path string) (*sheet.Workbook, *sheet.Exp
 	if !info.Mode().IsRegular() {
 		return nil, nil, stopped("%s is no file", path)
 	}
-	book, err := sheet.Read(ctx, f, info.Size(), sheet.DefaultLimits)
+	book, err := workbook.Read(ctx, f, info.Size(), workbook.DefaultLimits)
 	if err != nil {
 		return nil, nil, stopped("%s: %w", path, err)
 	}
@@ -194,17 +194,17 @@ func readWorkbook(ctx context.Context, path string) (*sheet.Workbook, *sheet.Exp
 }
 
 // plan finds the items that a workbook changes, and refuses where one can't be.
-func (w worksheet[V, I]) plan(ctx context.Context, a *app, v *V, book *sheet.Workbook, from *sheet.Exported) ([]sheetWork[I], *sheetImport, error) {
+func (w worksheet[V, I]) plan(ctx context.Context, a *app, v *V, book *workbook.Workbook, from *workbook.Exported) ([]sheetWork[I], *sheetImport, error) {
 	items, err := w.items(ctx, a, w.head(v).ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	done := &sheetImport{Version: w.head(v).VersionNumber, Status: string(w.head(v).Status), Changes: []sheetChange{}, LeftOut: []string{}}
 	var work []sheetWork[I]
-	var wrong []sheet.Problem
+	var wrong []workbook.Problem
 	found := false
 	for _, name := range w.layouts {
-		l, ok := sheet.Named(name)
+		l, ok := workbook.Named(name)
 		if !ok || !slices.Contains(from.Layouts, name) {
 			continue
 		}
@@ -214,14 +214,14 @@ func (w worksheet[V, I]) plan(ctx context.Context, a *app, v *V, book *sheet.Wor
 		for _, row := range rows {
 			item, why := w.match(items.Data, &row)
 			if why == "" {
-				row.Edits = slices.DeleteFunc(row.Edits, func(e sheet.Edit) bool { return !e.Differs(w.fields(item)) })
+				row.Edits = slices.DeleteFunc(row.Edits, func(e workbook.Edit) bool { return !e.Differs(w.fields(item)) })
 				if len(row.Edits) == 0 {
 					continue // it says so already
 				}
 				why = w.conflict(item, &row)
 			}
 			if why != "" {
-				wrong = append(wrong, sheet.Problem{Cell: row.Edits[0].Cell, Message: why})
+				wrong = append(wrong, workbook.Problem{Cell: row.Edits[0].Cell, Message: why})
 				continue
 			}
 			body := map[string]any{}
@@ -254,7 +254,7 @@ func (w worksheet[V, I]) plan(ctx context.Context, a *app, v *V, book *sheet.Wor
 
 // match finds a row's item: by its id, else as the only one in a newer version that says
 // what was exported.
-func (w worksheet[V, I]) match(items []I, row *sheet.Row) (*I, string) {
+func (w worksheet[V, I]) match(items []I, row *workbook.Row) (*I, string) {
 	if at := slices.IndexFunc(items, func(i I) bool { return w.item(&i).ID == row.Item }); at >= 0 {
 		return &items[at], ""
 	}
@@ -274,7 +274,7 @@ func (w worksheet[V, I]) match(items []I, row *sheet.Row) (*I, string) {
 }
 
 // conflict says that somebody changed the item meanwhile.
-func (w worksheet[V, I]) conflict(item *I, row *sheet.Row) string {
+func (w worksheet[V, I]) conflict(item *I, row *workbook.Row) string {
 	it := w.item(item)
 	if it.ID != row.Item || it.Revision == row.Revision {
 		return ""
@@ -286,7 +286,7 @@ func (w worksheet[V, I]) conflict(item *I, row *sheet.Row) string {
 	return fmt.Sprintf("%s was changed%s since the export (revision %d, exported %d); export again and make the change there", it.ControlCode, who, it.Revision, row.Revision)
 }
 
-func (w worksheet[V, I]) changes(item *I, edits []sheet.Edit) (out []sheetChange) {
+func (w worksheet[V, I]) changes(item *I, edits []workbook.Edit) (out []sheetChange) {
 	f := w.fields(item)
 	for _, e := range edits {
 		out = append(out, sheetChange{Cell: e.Cell, ControlCode: f("control_code"), POAMCode: f("poam_code"), ItemID: f("id"), Field: e.Field, From: f(e.Field), To: e.To})

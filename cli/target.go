@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/contexts"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/client"
 )
 
 // book is where the contexts are kept.

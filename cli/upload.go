@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 )
 
 // taken is what came of adding files to an assessment.

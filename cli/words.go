@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 )
 
 // nouns are the commands that show and decide each gate's deliverable.

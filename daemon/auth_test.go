@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
 )
 
 const assessments = "/api/v1/assessments"

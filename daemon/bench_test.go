@@ -16,9 +16,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.etcd.io/bbolt"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/internal/sharedtest"
+	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
 // bare is what the figures are compared with: a chi handler that reads records from
@@ -135,7 +135,7 @@ func BenchmarkSoAItems(b *testing.B) {
 // BenchmarkReadersWhileImporting is the slowest hundredth of the answers that 200
 // readers get while a workbook is imported.
 func BenchmarkReadersWhileImporting(b *testing.B) {
-	workbook, err := os.ReadFile(sharedtest.Path(b, "scf", "scf-2022.3.xlsx"))
+	workbook, err := os.ReadFile(shareddata.Path(b, "scf", "scf-2022.3.xlsx"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/identity"
-	"github.com/scf-service/service/trace"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/identity"
+	"github.com/scf-service/service/internal/tracing"
 )
 
 // exchange is what is known of a request on its way through the chain.
@@ -28,7 +28,7 @@ type exchange struct {
 	by      api.Caller
 	body    []byte // of JSON, when it has come
 	began   time.Time
-	span    *trace.Span // nil until it is admitted
+	span    *tracing.Span // nil until it is admitted
 }
 
 type exchangeKey struct{}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/identity"
 )
 
 // credentialOf is what the request brought to say who it is from. A bearer token

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 )
 
 // watched is a listener whose connections tell of a read that met a deadline while a

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 //go:embed docspage

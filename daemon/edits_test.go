@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
 )
 
 // A reason of blanks, or of signs that nobody sees, is none.

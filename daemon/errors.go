@@ -10,9 +10,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/expression"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 func init() {
@@ -58,7 +58,7 @@ const (
 	fieldUnknown  = "there is no such field"
 )
 
-var missingProperty = expression.Of(`^expected required property (\S+) to be present$`)
+var missingProperty = lazyregexp.Of(`^expected required property (\S+) to be present$`)
 
 func plainer(m string) string {
 	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/expression"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // serveContent answers ranges where the file can seek, else the whole.
@@ -106,7 +106,7 @@ func (s *spool) discard() {
 	_ = os.Remove(s.file.Name())
 }
 
-var pathParameter = expression.Of(`\{([^}]+)\}`)
+var pathParameter = lazyregexp.Of(`\{([^}]+)\}`)
 
 func pathParameters(op *api.Operation) []*huma.Param {
 	var out []*huma.Param

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
 )
 
 // atGate is an organization with an assessment whose SoA waits for its decision.

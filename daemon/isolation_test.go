@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
 )
 
 // marker stands in every text that an organization writes here: where it turns up in

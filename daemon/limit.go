@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // limiter counts requests in fixed windows, per credential (per network address

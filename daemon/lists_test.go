@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // queryFields are the query parameters of an input.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
 )
 
 // scraped asks for /metrics from an address, under a name, with headers.

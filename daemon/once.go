@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"net/http"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/replay"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/idempotency"
 )
 
 // maxKept bounds an answer that is kept to be given again; a longer one is not kept.
@@ -20,7 +20,7 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, op *api.Operation,
 		return
 	}
 	by := caller(r.Context())
-	req := replay.Request{OrganizationID: by.OrganizationID, Operation: op.ID, Key: key,
+	req := idempotency.Request{OrganizationID: by.OrganizationID, Operation: op.ID, Key: key,
 		Fingerprint: hashOf([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(body))}
 	if op.Access != api.Tenant {
 		// One's active organization may change between two tries, and nobody's key may stand in another's way.
@@ -81,10 +81,10 @@ func (k *keeper) Write(b []byte) (int, error) {
 func (k *keeper) Unwrap() http.ResponseWriter { return k.ResponseWriter }
 
 // answer is what to keep: nothing where it was no success.
-func (k *keeper) answer() *replay.Answer {
+func (k *keeper) answer() *idempotency.Answer {
 	if k.status < 200 || k.status > 299 || k.over {
 		return nil
 	}
 	h := k.Header()
-	return &replay.Answer{Status: k.status, Location: h.Get("Location"), Type: h.Get("Content-Type"), Body: k.body.Bytes()}
+	return &idempotency.Answer{Status: k.status, Location: h.Get("Location"), Type: h.Get("Content-Type"), Body: k.body.Bytes()}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 var errorEnvelope = reflect.TypeFor[api.ErrorEnvelope]()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2/yaml"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // Where the document and the page about it are. They are public: they say what

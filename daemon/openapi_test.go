@@ -11,8 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
 )
 
 // openAPI is the document as it is served.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // One small company stands behind all examples: Acme, which looks at its access

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 const introduction = `Runs security, compliance and maturity assessments: upload evidence, search it by meaning, draft a scope,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // allowedHeaders are those a page from another origin may send: the interface's

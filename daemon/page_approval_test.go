@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/internal/chromiumtest"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/testutil/chromiumtest"
 )
 
 // The page that mails about a decision lead to, as a person meets it: signing in, reading what

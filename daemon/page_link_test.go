@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
 )
 
 var loaded = regexp.MustCompile(`(?:src|href)="([^"]+)"`)

@@ -1,6 +1,6 @@
 package daemon
 
-import "github.com/scf-service/service/engine/api"
+import "github.com/scf-service/service/api"
 
 // routes binds every operation, in the order of the interface.
 func (s *Server) routes() {

@@ -12,9 +12,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/trace"
+	"github.com/scf-service/service/internal/tracing"
 )
 
 // Options are what a server is made of.
@@ -32,7 +32,7 @@ type Options struct {
 	// RateLimits replace the contract's, by category; 0 is no limit.
 	RateLimits map[api.RateCategory]int
 	// Tracer tells where requests take their time; nil: nothing is traced.
-	Tracer *trace.Tracer
+	Tracer *tracing.Tracer
 }
 
 // Server answers the operations of the contract.
@@ -45,7 +45,7 @@ type Server struct {
 	schemas huma.Registry
 	limits  *limiter
 	metrics *metrics
-	tracer  *trace.Tracer
+	tracer  *tracing.Tracer
 
 	publicURL string
 	origins   []string

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // A catalog may be larger than other bodies, and is bounded all the same; what stands

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/trace"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/tracing"
 )
 
 // beginSpan begins the span of a request that was admitted. Only who has shown a credential
@@ -18,11 +18,11 @@ func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 		return r
 	}
 	x := of(r.Context())
-	var parent *trace.Link
+	var parent *tracing.Link
 	if op.Access != api.Public {
-		parent = trace.Extract(r.Header)
+		parent = tracing.Extract(r.Header)
 	}
-	ctx, span := s.tracer.Start(r.Context(), op.Method+" "+op.Path, trace.Begin{Kind: trace.Server, At: x.began, Parent: parent, Attrs: about(x)})
+	ctx, span := s.tracer.Start(r.Context(), op.Method+" "+op.Path, tracing.Begin{Kind: tracing.Server, At: x.began, Parent: parent, Attrs: about(x)})
 	x.span = span
 	return r.WithContext(ctx)
 }
@@ -37,9 +37,9 @@ func (s *Server) endSpan(x *exchange, status int) {
 		if x.op != nil {
 			name += " " + x.op.Path
 		}
-		_, x.span = s.tracer.Start(context.Background(), name, trace.Begin{Kind: trace.Server, At: x.began, Attrs: about(x)})
+		_, x.span = s.tracer.Start(context.Background(), name, tracing.Begin{Kind: tracing.Server, At: x.began, Attrs: about(x)})
 	}
-	x.span.Set(trace.Attr{Key: "http.response.status_code", Value: max(status, http.StatusOK)})
+	x.span.Set(tracing.Attr{Key: "http.response.status_code", Value: max(status, http.StatusOK)})
 	if status >= http.StatusInternalServerError {
 		x.span.Fail(strconv.Itoa(status))
 	}
@@ -47,10 +47,10 @@ func (s *Server) endSpan(x *exchange, status int) {
 }
 
 // about is what is told of a request: nothing that its caller wrote.
-func about(x *exchange) []trace.Attr {
-	out := []trace.Attr{{Key: "http.request.method", Value: methodOf(x.r)}}
+func about(x *exchange) []tracing.Attr {
+	out := []tracing.Attr{{Key: "http.request.method", Value: methodOf(x.r)}}
 	if x.op != nil {
-		out = append(out, trace.Attr{Key: "http.route", Value: x.op.Path}, trace.Attr{Key: "service.operation", Value: x.op.ID})
+		out = append(out, tracing.Attr{Key: "http.route", Value: x.op.Path}, tracing.Attr{Key: "service.operation", Value: x.op.ID})
 	}
 	return out
 }

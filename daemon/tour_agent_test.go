@@ -1,7 +1,7 @@
 package daemon_test
 
 import (
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // agents are started, followed, completed by hand and cancelled.

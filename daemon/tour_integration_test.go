@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // issues answers as GitHub does, as far as one item needs it.

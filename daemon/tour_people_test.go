@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // people are looked after by whoever owns the organization and runs the platform.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // clones copies the assessment to another server and back, with a change that both made.

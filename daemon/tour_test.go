@@ -15,7 +15,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/examples/harbor"
 )
 

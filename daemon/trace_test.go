@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/model"
-	"github.com/scf-service/service/trace/tracetest"
+	"github.com/scf-service/service/engine/llm"
+	"github.com/scf-service/service/internal/testutil/tracetest"
 )
 
 const (
@@ -31,7 +31,7 @@ func TestTraces(t *testing.T) {
 		http.Error(w, `{"error": "BitLocker is all I know"}`, http.StatusBadRequest)
 	}))
 	defer mind.Close()
-	m, err := model.New(model.Options{Name: "ollama/small", Server: mind.URL})
+	m, err := llm.New(llm.Options{Name: "ollama/small", Server: mind.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

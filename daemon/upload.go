@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // MaxUploadBytes bounds an uploaded file with its form.

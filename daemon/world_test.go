@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/enginetest"
 )
 

@@ -13,30 +13,30 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/scf-service/service/agent"
-	"github.com/scf-service/service/alert"
-	"github.com/scf-service/service/analyst"
-	"github.com/scf-service/service/archive"
-	"github.com/scf-service/service/assessment"
-	"github.com/scf-service/service/audit"
-	"github.com/scf-service/service/catalog/shelf"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/evidence"
-	"github.com/scf-service/service/evidence/embed"
-	"github.com/scf-service/service/evidence/parse"
-	"github.com/scf-service/service/identity"
-	"github.com/scf-service/service/mail"
-	"github.com/scf-service/service/notify"
-	"github.com/scf-service/service/notify/delivery"
-	"github.com/scf-service/service/notify/guard"
-	"github.com/scf-service/service/notify/integration"
-	"github.com/scf-service/service/notify/seal"
-	"github.com/scf-service/service/replay"
-	"github.com/scf-service/service/report/desk"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/archive"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/catalog"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/idempotency"
+	"github.com/scf-service/service/engine/identity"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/notify"
+	"github.com/scf-service/service/engine/notify/alert"
+	"github.com/scf-service/service/engine/notify/delivery"
+	"github.com/scf-service/service/engine/notify/integration"
+	"github.com/scf-service/service/engine/notify/mail"
+	"github.com/scf-service/service/engine/report"
+	syncing "github.com/scf-service/service/engine/sync"
+	"github.com/scf-service/service/engine/workflow"
+	"github.com/scf-service/service/internal/netguard"
+	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
-	syncing "github.com/scf-service/service/sync"
-	"github.com/scf-service/service/trace"
-	"github.com/scf-service/service/workflow"
 )
 
 // Options are what an engine is made of.
@@ -61,7 +61,7 @@ type Options struct {
 	Model agent.Model
 	// Box seals the secrets of webhooks and integrations; Networks are the private networks
 	// that they may reach.
-	Box      *seal.Box
+	Box      *secretbox.Box
 	Networks []netip.Prefix
 	// MailServer takes the mails of organizations without one of their own; nil: those send
 	// none. MailRoots are whom the certificates of mail servers are believed from; nil: whom
@@ -71,7 +71,7 @@ type Options struct {
 	// PublicURL is where people reach the service, for links in mails; empty: they have none.
 	PublicURL string
 	// Tracer tells where work takes its time; nil: nothing is traced.
-	Tracer *trace.Tracer
+	Tracer *tracing.Tracer
 	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
 	Every func(time.Duration) (ticks <-chan time.Time, stop func())
 }
@@ -80,11 +80,11 @@ type Options struct {
 type Engine struct {
 	Audit       *audit.Service
 	Identity    *identity.Service
-	Replays     *replay.Service
-	Catalog     *shelf.Service
+	Replays     *idempotency.Service
+	Catalog     *catalog.Service
 	Evidence    *evidence.Service
 	Assessments *assessment.Service
-	Reports     *desk.Service
+	Reports     *report.Service
 	Agents      *agent.Service
 	Workflows   *workflow.Service
 	Archives    *archive.Service
@@ -129,8 +129,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		Invited: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 			return e.Mail.Invite(tx, by, email, role, path, expires)
 		}})
-	e.Replays = replay.New(o.DB)
-	e.Catalog = shelf.New(o.DB, o.Clock, shelf.WithPDF(e.tablesOf), shelf.WithImported(func(version string) {
+	e.Replays = idempotency.New(o.DB)
+	e.Catalog = catalog.New(o.DB, o.Clock, catalog.WithPDF(e.tablesOf), catalog.WithImported(func(version string) {
 		if e.ahead.Load() {
 			e.Evidence.Prepare(version)
 		}
@@ -139,7 +139,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	var err error
-	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, Outside: o.Embedder, Categorize: analyst.Category,
+	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, Outside: o.Embedder, Categorize: judge.Category,
 		// Deliverables are above evidence: what becomes of their lines comes in from here.
 		Changed: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
 			return e.Assessments.EvidenceChanged(tx, by, assessment, filename, passages)
@@ -151,9 +151,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		// Reports are above assessments: the step that writes them comes in from here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteAll(ctx, by, id) }})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
-	e.Reports = desk.New(desk.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
+	e.Reports = report.New(report.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
 	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Tracer: o.Tracer, Every: e.every})
-	reach := guard.Guard{Allowed: o.Networks}
+	reach := netguard.Guard{Allowed: o.Networks}
 	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Roots: o.MailRoots, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version})
 	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
 	e.Sync = syncing.New(syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open})

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/scf-service/service/evidence"
+	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
 )
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	netmail "net/mail"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/mail"
-	"github.com/scf-service/service/notify/guard"
-	"github.com/scf-service/service/notify/integration"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/notify/integration"
+	"github.com/scf-service/service/engine/notify/mail"
+	"github.com/scf-service/service/internal/netguard"
 	"github.com/scf-service/service/store"
 )
 
@@ -17,7 +17,7 @@ import (
 // stand beside each other: they meet here.
 type ownMail struct {
 	integrations *integration.Service
-	guard        guard.Guard
+	guard        netguard.Guard
 }
 
 func (ownMail) Has(tx *store.Tx, org string) (bool, error) { return integration.HasMailServer(tx, org) }

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scf-service/service/agent"
-	"github.com/scf-service/service/model"
-	"github.com/scf-service/service/trace"
+	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/llm"
+	"github.com/scf-service/service/internal/tracing"
 )
 
 // metered is a model whose calls are counted.
@@ -27,11 +27,11 @@ type calls struct {
 }
 
 // Chat asks the model.
-func (m *metered) Chat(ctx context.Context, r model.Request) (model.Answer, error) {
+func (m *metered) Chat(ctx context.Context, r llm.Request) (llm.Answer, error) {
 	began := m.clock()
-	ctx, span := trace.Start(ctx, "chat "+m.Name(), trace.Client, trace.Attr{Key: "gen_ai.operation.name", Value: "chat"}, trace.Attr{Key: "gen_ai.request.model", Value: m.Name()})
+	ctx, span := tracing.Start(ctx, "chat "+m.Name(), tracing.Client, tracing.Attr{Key: "gen_ai.operation.name", Value: "chat"}, tracing.Attr{Key: "gen_ai.request.model", Value: m.Name()})
 	a, err := m.Model.Chat(ctx, r)
-	span.Set(trace.Attr{Key: "gen_ai.usage.input_tokens", Value: a.Prompt}, trace.Attr{Key: "gen_ai.usage.output_tokens", Value: a.Completion})
+	span.Set(tracing.Attr{Key: "gen_ai.usage.input_tokens", Value: a.Prompt}, tracing.Attr{Key: "gen_ai.usage.output_tokens", Value: a.Completion})
 	span.End(err)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/analyst"
-	"github.com/scf-service/service/assessment"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/store"
 )
 
@@ -138,7 +138,7 @@ func staleFrom(today api.Date) api.Date {
 	if err != nil {
 		return "" // it comes from a clock
 	}
-	return api.DateOf(t.AddDate(0, 0, -analyst.StaleDays))
+	return api.DateOf(t.AddDate(0, 0, -judge.StaleDays))
 }
 
 // CountProcess gives alert rules the figures that a front end counts.

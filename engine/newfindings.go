@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
 )
 

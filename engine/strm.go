@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/scf-service/service/catalog/strm"
-	"github.com/scf-service/service/evidence/parse"
+	"github.com/scf-service/service/engine/catalog/strm"
+	"github.com/scf-service/service/engine/evidence/parse"
 )
 
 // tablesOf gives a PDF's text to the catalog, which knows no document reader.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"syscall"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
 )
 

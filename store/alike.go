@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // Whether two lines of deliverables say the same: all but which line of which version they

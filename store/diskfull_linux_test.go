@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/scf-service/service/internal/fulltest"
+	"github.com/scf-service/service/internal/testutil/fulldisktest"
 	"github.com/scf-service/service/store/kv"
 )
 
 func TestDiskFull(t *testing.T) {
-	if fulltest.Alone(t) {
+	if fulldisktest.Alone(t) {
 		return
 	}
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func TestDiskFull(t *testing.T) {
 		})
 	}
 
-	undo := fulltest.Limit(t, 20<<20)
+	undo := fulldisktest.Limit(t, 20<<20)
 	for range 3 {
 		is(t, "Update", write(), ErrDiskFull)
 	}
@@ -40,7 +40,7 @@ func TestDiskFull(t *testing.T) {
 	is(t, "Put", err, ErrDiskFull)
 	undo()
 	// Smaller than the snapshot of the database.
-	undo = fulltest.Limit(t, 20<<10)
+	undo = fulldisktest.Limit(t, 20<<10)
 	is(t, "Backup", db.Backup(t.Context(), filepath.Join(dir, dirBackups, "full.backup")), ErrDiskFull)
 	same(t, "tmp", files(t, db, dirTemp))
 	same(t, "backups", files(t, db, dirBackups))

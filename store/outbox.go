@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scf-service/service/trace"
+	"github.com/scf-service/service/internal/tracing"
 )
 
 // Event tells what a transaction did, to whoever acts on it afterwards.
@@ -55,7 +55,7 @@ func (outbox) Append(tx *Tx, e Event) (Event, error) {
 	if e.Time.IsZero() {
 		e.Time = tx.Now()
 	}
-	e.Trace = trace.Here(tx.Context()).String()
+	e.Trace = tracing.Here(tx.Context()).String()
 	return e, outboxEvents.Insert(tx, &e)
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // Membership is a person's place in an organization.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/expression"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // Schema is what a program keeps: its tables, and the steps that brought older
@@ -49,8 +49,8 @@ type tables struct {
 func builtin() []AnyTable { return []AnyTable{outboxEvents, outboxReaders, bodies} }
 
 var (
-	tableName = expression.Of(`^[a-z][a-z0-9_]{0,62}$`)
-	indexName = expression.Of(`^[a-z][a-z0-9_]{0,62}$`)
+	tableName = lazyregexp.Of(`^[a-z][a-z0-9_]{0,62}$`)
+	indexName = lazyregexp.Of(`^[a-z][a-z0-9_]{0,62}$`)
 )
 
 // Check finds every fault of the schema: invalid or double names, broken

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // SortBy is a field that a list can be sorted by. Of gives a part of a Key: text,

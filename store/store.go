@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
 	"github.com/scf-service/service/store/kv"
-	"github.com/scf-service/service/trace"
 )
 
 // Driver is what keeps the tables' bytes; see package kv.
@@ -190,7 +190,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var after []func()
 	var touched map[string]bool
-	ctx, span := trace.Start(ctx, "store.update", trace.Internal)
+	ctx, span := tracing.Start(ctx, "store.update", tracing.Internal)
 	err := db.driver.Update(ctx, func(k kv.KV) error {
 		tx := db.begin(ctx, k, true)
 		tx.touched = map[string]bool{}

@@ -1,6 +1,6 @@
 package store
 
-import "github.com/scf-service/service/engine/api"
+import "github.com/scf-service/service/api"
 
 // The tables. What stands under an organization is seen by that organization only.
 //

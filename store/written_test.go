@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // filled sets every field of a record, however deep, to something.

@@ -10,7 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 )
 
@@ -21,7 +21,7 @@ type screen interface {
 	title() string
 	// load reads what it shows, for the first time or again.
 	load() tea.Cmd
-	actions() []act.Action
+	actions() []action.Action
 	// view is at most h lines of at most w cells.
 	view(w, h int) []draw.Line
 }
@@ -47,7 +47,7 @@ type overlay interface {
 	key(k tea.KeyMsg) tea.Cmd
 	view(w, h int) []draw.Line
 	// footer says which keys it takes.
-	footer() []act.Action
+	footer() []action.Action
 }
 
 // App is the interface as bubbletea runs it.
@@ -220,12 +220,12 @@ func (a *App) key(k tea.KeyMsg) tea.Cmd {
 	if k.Paste { // what is pasted is no command
 		return nil
 	}
-	found := act.Find(a.actions(), k.String())
+	found := action.Find(a.actions(), k.String())
 	switch {
 	case found == nil:
 		return nil
 	case found.Off != "":
-		a.say("%s: %s", act.Name(k.String()), found.Off)
+		a.say("%s: %s", action.Name(k.String()), found.Off)
 		return nil
 	}
 	return found.Do()
@@ -248,11 +248,11 @@ func (a *App) mouse(m tea.MouseMsg) tea.Cmd {
 }
 
 // actions are those of the screen, and those of every screen.
-func (a *App) actions() []act.Action { return append(a.top().actions(), a.everywhere()...) }
+func (a *App) actions() []action.Action { return append(a.top().actions(), a.everywhere()...) }
 
 // everywhere are the actions of every screen.
-func (a *App) everywhere() []act.Action {
-	return []act.Action{
+func (a *App) everywhere() []action.Action {
+	return []action.Action{
 		{Keys: []string{"q"}, Label: "back", Help: "goes back to the screen before; on the first one, ends the program", Do: a.pop},
 		{Keys: []string{"esc"}, Help: "takes a step back: from the item to the list, from a filter to all, from marks to none, then to the screen before", Do: a.back},
 		{Keys: []string{"?"}, Help: "shows every key of the screen, and why one can't be used now", Do: func() tea.Cmd { return a.push(newHelp(a)) }},
@@ -293,7 +293,7 @@ func (a *App) View() string {
 			lines = append(lines, nil)
 		}
 	}
-	lines = append(lines, a.status(), act.Footer(keys, a.w, a.over == nil))
+	lines = append(lines, a.status(), action.Footer(keys, a.w, a.over == nil))
 	return draw.Render(lines, a.w, a.h, a.Color)
 }
 

@@ -6,9 +6,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 )
 
 // confirm asks before something that can't be taken back.
@@ -21,8 +21,8 @@ type confirm struct {
 	do  func() tea.Cmd
 }
 
-func (c *confirm) footer() []act.Action {
-	return []act.Action{{Keys: []string{"y"}, Label: c.yes}, {Keys: []string{"n"}, Label: "no"}}
+func (c *confirm) footer() []action.Action {
+	return []action.Action{{Keys: []string{"y"}, Label: c.yes}, {Keys: []string{"n"}, Label: "no"}}
 }
 
 func (c *confirm) key(k tea.KeyMsg) tea.Cmd {
@@ -56,8 +56,8 @@ type choose struct {
 	do   func(word string) tea.Cmd
 }
 
-func (c *choose) footer() []act.Action {
-	return []act.Action{{Keys: []string{"enter"}, Label: "choose"}, {Keys: []string{"up"}, Label: "up"}, {Keys: []string{"down"}, Label: "down"}, {Keys: []string{"esc"}, Label: "cancel"}}
+func (c *choose) footer() []action.Action {
+	return []action.Action{{Keys: []string{"enter"}, Label: "choose"}, {Keys: []string{"up"}, Label: "up"}, {Keys: []string{"down"}, Label: "down"}, {Keys: []string{"esc"}, Label: "cancel"}}
 }
 
 func (c *choose) key(k tea.KeyMsg) tea.Cmd {
@@ -115,7 +115,7 @@ type ask struct {
 	title string
 	// lines is what is to be known for it.
 	lines []string
-	field *field.Field
+	field *input.Field
 	// least refuses an empty answer with this reason.
 	least string
 	// editor: the answer may be long, and be written in an editor.
@@ -127,13 +127,13 @@ type ask struct {
 	cancelled func()
 }
 
-func (q *ask) footer() []act.Action {
-	out := []act.Action{{Keys: []string{"enter"}, Label: "save"}, {Keys: []string{"esc"}, Label: "cancel"}}
+func (q *ask) footer() []action.Action {
+	out := []action.Action{{Keys: []string{"enter"}, Label: "save"}, {Keys: []string{"esc"}, Label: "cancel"}}
 	if q.field.Lines {
-		out = append(out, act.Action{Keys: []string{"ctrl+j"}, Label: "new line"})
+		out = append(out, action.Action{Keys: []string{"ctrl+j"}, Label: "new line"})
 	}
 	if q.editor {
-		out = append(out, act.Action{Keys: []string{"ctrl+o"}, Label: "editor", Off: noEditor(q.app)})
+		out = append(out, action.Action{Keys: []string{"ctrl+o"}, Label: "editor", Off: noEditor(q.app)})
 	}
 	return out
 }

@@ -8,9 +8,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
 )
@@ -32,13 +32,13 @@ func newAssessments(a *App) *table {
 		}
 		return out, l.Pagination, nil
 	}
-	t.more = func(record any) []act.Action {
+	t.more = func(record any) []action.Action {
 		off := ""
 		one, _ := record.(*api.Assessment)
 		if one == nil {
 			off = "there is no assessment here"
 		}
-		return []act.Action{{Keys: []string{"enter"}, Label: "open", Off: off, Help: "opens the assessment", Do: func() tea.Cmd { return a.push(newOverview(a, *one)) }}}
+		return []action.Action{{Keys: []string{"enter"}, Label: "open", Off: off, Help: "opens the assessment", Do: func() tea.Cmd { return a.push(newOverview(a, *one)) }}}
 	}
 	return t.start(list.Column{Title: "name"}, list.Column{Title: "done", Width: 5, Right: true, From: 36}, list.Column{Title: "state", Width: 25, From: 60},
 		list.Column{Title: "frameworks", Width: 24, From: 110}, list.Column{Title: "lines", Width: 5, Right: true, From: 84}, list.Column{Title: "gaps", Width: 5, Right: true, From: 84},
@@ -107,8 +107,8 @@ func newAudit(a *App) *table {
 		p.Field("before it", e.PreviousHash, draw.Dim)
 		p.Field("trace id", e.TraceID, draw.Dim)
 	}
-	t.more = func(any) []act.Action {
-		return []act.Action{{Keys: []string{"v"}, Label: "verify", Help: "checks that no record was changed, removed or put in", Do: func() tea.Cmd {
+	t.more = func(any) []action.Action {
+		return []action.Action{{Keys: []string{"v"}, Label: "verify", Help: "checks that no record was changed, removed or put in", Do: func() tea.Cmd {
 			return a.later(func(ctx context.Context) func() tea.Cmd {
 				v, err := do(ctx, a.Caller, api.VerifyAudit, &api.None{})
 				return func() tea.Cmd {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 )
 
 // wide imports a catalog of as many controls as the SCF has, in words of our own.

@@ -12,11 +12,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 	"github.com/scf-service/service/tui/list"
 )
 
@@ -162,7 +162,7 @@ func (c *conflicts) whose(key string) string {
 	return ""
 }
 
-func (c *conflicts) more(record any) []act.Action {
+func (c *conflicts) more(record any) []action.Action {
 	a := c.app
 	one, _ := record.(*api.SyncConflict)
 	off := ""
@@ -183,7 +183,7 @@ func (c *conflicts) more(record any) []act.Action {
 		only = "a value is written for one at a time; Esc takes the marks away"
 	}
 	decide := func(choice string) func() tea.Cmd { return func() tea.Cmd { return c.choose(choice) } }
-	return []act.Action{
+	return []action.Action{
 		{Keys: []string{"h"}, Label: "home's", Off: off, Help: "keeps what the home has, of the conflict or of all that are marked", Do: decide("home")},
 		{Keys: []string{"c"}, Label: "clone's", Off: off, Help: "takes what the clone brought, of the conflict or of all that are marked", Do: decide("clone")},
 		{Keys: []string{"b"}, Label: "before", Off: off, Help: "sets what both began with, of the conflict or of all that are marked", Do: decide("base")},
@@ -322,7 +322,7 @@ func (c *conflicts) write(one *api.SyncConflict) tea.Cmd {
 	if text, is := c.kept[one.ID]; is {
 		now = text
 	}
-	q := &ask{app: c.app, title: title, field: field.New(now, at == nil || at.form == ofLongText), editor: true}
+	q := &ask{app: c.app, title: title, field: input.New(now, at == nil || at.form == ofLongText), editor: true}
 	if !plain {
 		q.lines = []string{"as JSON"}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // apart is a fake whose assessment has a clone that did other things.

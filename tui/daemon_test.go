@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
 	"github.com/scf-service/service/engine/enginetest"
 )
 

@@ -8,11 +8,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 	"github.com/scf-service/service/tui/list"
 )
 
@@ -129,7 +129,7 @@ func (s *toSign) count(r *row) {
 	}
 }
 
-func (d *decision) actions() []act.Action {
+func (d *decision) actions() []action.Action {
 	off := ""
 	switch {
 	case !d.read:
@@ -137,7 +137,7 @@ func (d *decision) actions() []act.Action {
 	case d.signed == nil:
 		off = "nothing waits for a decision here"
 	}
-	return append([]act.Action{
+	return append([]action.Action{
 		{Keys: []string{"a"}, Label: "approve", Off: off, Help: "approves exactly what is shown, as you, with a comment if you like", Do: d.approve},
 		{Keys: []string{"r"}, Label: "reject", Off: off, Help: "rejects it, with a reason for whoever has to mend it", Do: d.reject},
 		{Keys: []string{"o"}, Label: "items", Help: "opens the items, to look before you decide", Do: func() tea.Cmd { return d.app.push(d.app.reviewOf(d.one, d.kind.gate)) }},
@@ -149,7 +149,7 @@ func (d *decision) actions() []act.Action {
 
 func (d *decision) approve() tea.Cmd {
 	s := d.signed
-	d.app.over = &ask{app: d.app, title: fmt.Sprintf("Approve version %d of the %s, as you?", s.version.VersionNumber, d.kind.gate.Title()), field: field.New("", true), editor: true,
+	d.app.over = &ask{app: d.app, title: fmt.Sprintf("Approve version %d of the %s, as you?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), editor: true,
 		lines: []string{"content " + s.version.ContentSHA256, "A comment to keep with the decision, or nothing; Enter approves."},
 		do: func(text string) tea.Cmd {
 			in := api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}, Body: &api.VersionDecision{Comment: strings.TrimSpace(text), ContentSHA256: s.version.ContentSHA256}}
@@ -160,7 +160,7 @@ func (d *decision) approve() tea.Cmd {
 
 func (d *decision) reject() tea.Cmd {
 	s := d.signed
-	d.app.over = &ask{app: d.app, title: fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()), field: field.New("", true), editor: true,
+	d.app.over = &ask{app: d.app, title: fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), editor: true,
 		lines: []string{"The reason is for whoever has to mend it."}, least: "a rejection needs a reason; Esc leaves it undecided",
 		do: func(text string) tea.Cmd {
 			in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}}
@@ -287,13 +287,13 @@ func newApprovals(a *App, one api.Assessment) *table {
 		}
 		p.Field("content", "sha256 "+x.TargetSHA256, draw.Plain)
 	}
-	t.more = func(record any) []act.Action {
+	t.more = func(record any) []action.Action {
 		x, _ := record.(*api.Approval)
 		off := ""
 		if x == nil || x.Status != api.ApprovalPending {
 			off = "it waits for no decision"
 		}
-		return []act.Action{{Keys: []string{"enter", "A"}, Label: "decide", Off: off, Help: "opens what is to be signed, to approve or reject it",
+		return []action.Action{{Keys: []string{"enter", "A"}, Label: "decide", Off: off, Help: "opens what is to be signed, to approve or reject it",
 			Do: func() tea.Cmd { return a.push(newDecision(a, one, kindOf(x.Gate))) }}}
 	}
 	return t.start(list.Column{Title: "what"}, list.Column{Title: "v", Width: 3, Right: true}, list.Column{Title: "status", Width: 9}, list.Column{Title: "asked", Width: 20, From: 84}, list.Column{Title: "by", Width: 16, From: 60})

@@ -7,9 +7,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
 )
@@ -57,7 +57,7 @@ func newDocuments(a *App, one api.Assessment) *table {
 		p.Field("size", print.Size(d.SizeBytes), draw.Plain)
 		p.Field("sha256", d.SHA256, draw.Dim)
 	}
-	t.more = func(record any) []act.Action {
+	t.more = func(record any) []action.Action {
 		d, _ := record.(*api.Document)
 		off := ""
 		switch {
@@ -66,7 +66,7 @@ func newDocuments(a *App, one api.Assessment) *table {
 		case d.ChunkCount == 0:
 			off = "the document has no passages"
 		}
-		return []act.Action{{Keys: []string{"enter", "p"}, Label: "passages", Off: off, Help: "opens the document's passages", Do: func() tea.Cmd { return a.push(newPassages(a, d.ID, d.Filename, "", nil)) }}}
+		return []action.Action{{Keys: []string{"enter", "p"}, Label: "passages", Off: off, Help: "opens the document's passages", Do: func() tea.Cmd { return a.push(newPassages(a, d.ID, d.Filename, "", nil)) }}}
 	}
 	return t.start(list.Column{Title: "file"}, list.Column{Title: "status", Width: 10, From: 34}, list.Column{Title: "kind", Width: 10, From: 70}, list.Column{Title: "passages", Width: 8, Right: true, From: 80},
 		list.Column{Title: "size", Width: 9, Right: true, From: 92})
@@ -130,12 +130,12 @@ func (s *passages) load() tea.Cmd {
 	})
 }
 
-func (s *passages) actions() []act.Action {
+func (s *passages) actions() []action.Action {
 	off := ""
 	if len(s.all) == 0 {
 		off = "there is no passage here"
 	}
-	out := []act.Action{
+	out := []action.Action{
 		{Keys: []string{"n", "right"}, Label: "next", Off: off, Help: "goes to the next passage", Do: func() tea.Cmd { s.jump(1); return nil }},
 		{Keys: []string{"N", "left"}, Label: "before", Off: off, Help: "goes to the passage before", Do: func() tea.Cmd { s.jump(-1); return nil }},
 		{Keys: []string{"Y"}, Label: "copy", Off: off, Help: "copies the passage at the top to the clipboard (OSC 52)", Do: func() tea.Cmd { return s.app.copy(s.all[s.here()].Text) }},
@@ -251,7 +251,7 @@ func marked(p *draw.Page, text string, quotes []string) {
 }
 
 // passageActions are the keys for what an item rests on.
-func (v *review) passageActions(none string) []act.Action {
+func (v *review) passageActions(none string) []action.Action {
 	off := none
 	var all []api.Evidence
 	if r := v.row(); r != nil {
@@ -270,7 +270,7 @@ func (v *review) passageActions(none string) []act.Action {
 			return nil
 		}
 	}
-	return []act.Action{
+	return []action.Action{
 		{Keys: []string{"p"}, Label: "passage", Off: off, Help: "opens the source document at the chosen quote, which is marked there", Do: func() tea.Cmd {
 			e := all[min(v.quote, len(all)-1)]
 			return v.app.push(newPassages(v.app, e.DocumentID, e.Filename, e.ChunkID, []string{e.Quote}))

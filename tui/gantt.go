@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/tui/draw"
 )
 

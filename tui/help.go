@@ -7,10 +7,10 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 )
 
 // help shows every key of the screen below it, and why one can't be used now.
@@ -32,7 +32,7 @@ func (h *help) name() string  { return "Help" }
 func (h *help) title() string { return "Keys of " + h.of.name() }
 func (h *help) load() tea.Cmd { return nil }
 
-func (h *help) actions() []act.Action {
+func (h *help) actions() []action.Action {
 	return moving(func(to string) tea.Cmd {
 		h.scroll = max(0, h.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
 		return nil
@@ -41,8 +41,8 @@ func (h *help) actions() []act.Action {
 
 func (h *help) view(w, height int) []draw.Line {
 	p := draw.NewPage(w)
-	act.Page(p, h.of.name(), h.of.actions())
-	act.Page(p, "Everywhere", h.app.everywhere())
+	action.Page(p, h.of.name(), h.of.actions())
+	action.Page(p, "Everywhere", h.app.everywhere())
 	p.Title("Signs")
 	for _, s := range signs {
 		p.Text(draw.Plain, s[0]+"  "+s[1])
@@ -60,7 +60,7 @@ func Keys() string {
 	one := api.Assessment{}
 	var b strings.Builder
 	b.WriteString("# Keys\n\nEvery key of the [terminal interface](tui.md). Made from the program by `go test ./tui -update`; `?` shows the same in the\nprogram, with the reason where a key can't be used now.\n")
-	act.Table(&b, "Everywhere", a.everywhere())
+	action.Table(&b, "Everywhere", a.everywhere())
 	screens := []screen{newAssessments(a), newOverview(a, one)}
 	for _, g := range api.Gates {
 		screens = append(screens, a.reviewOf(one, g))
@@ -68,14 +68,14 @@ func Keys() string {
 	screens = append(screens, newDecision(a, one, kindOf(api.GateSoA)), newApprovals(a, one), newDocuments(a, one), newPassages(a, "", "", "", nil), newSearch(a, one),
 		newWorkflows(a, one), newAgentRuns(a, one), newConflicts(a, one), newTimeline(a, one), newAudit(a))
 	for _, s := range screens {
-		act.Table(&b, s.name(), s.actions())
+		action.Table(&b, s.name(), s.actions())
 	}
-	settling, asking, choosing := (&settle{app: a}).footer(), (&ask{app: a, editor: true, field: field.New("", true)}).footer(), (&choose{app: a}).footer()
-	for i, all := range [][]act.Action{settling, asking, choosing} {
+	settling, asking, choosing := (&settle{app: a}).footer(), (&ask{app: a, editor: true, field: input.New("", true)}).footer(), (&choose{app: a}).footer()
+	for i, all := range [][]action.Action{settling, asking, choosing} {
 		for j := range all {
 			all[j].Help = capital(all[j].Label)
 		}
-		act.Table(&b, []string{"Where two people changed the same", "Where you type", "Where you choose"}[i], all)
+		action.Table(&b, []string{"Where two people changed the same", "Where you type", "Where you choose"}[i], all)
 	}
 	b.WriteString("\n## Signs\n\n| sign | what it says |\n|---|---|\n")
 	for _, s := range signs {

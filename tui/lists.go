@@ -4,7 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 	"github.com/scf-service/service/tui/list"
 )
 
@@ -27,7 +27,7 @@ func moveIn(l *list.List, to string) {
 }
 
 // typeFilter takes a key of a filter that is typed, if one is; false where it is none of its.
-func typeFilter(f **field.Field, l *list.List, k tea.KeyMsg, moved func()) bool {
+func typeFilter(f **input.Field, l *list.List, k tea.KeyMsg, moved func()) bool {
 	if *f == nil {
 		return false
 	}
@@ -64,7 +64,7 @@ func stepIn(l *list.List) bool {
 }
 
 // filterLine is the filter as it is typed or on; nil where there is none.
-func filterLine(f *field.Field, l *list.List, w int) draw.Line {
+func filterLine(f *input.Field, l *list.List, w int) draw.Line {
 	switch {
 	case f != nil:
 		return append(draw.Line{{Text: "/", Style: draw.Bold}}, f.Draw(max(2, w-2), 1)[0]...)

@@ -8,9 +8,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 )
 
@@ -163,24 +163,24 @@ func stand(ctx context.Context, c Caller, id string) (*standing, *api.Assessment
 	return s, one, err
 }
 
-func (o *overview) actions() []act.Action {
+func (o *overview) actions() []action.Action {
 	a := o.app
 	ways := o.ways()
 	o.at = max(0, min(o.at, len(ways)-1))
-	out := []act.Action{{Keys: []string{"enter"}, Label: "open", Help: "opens what the cursor is on", Do: func() tea.Cmd { return a.push(ways[o.at].open()) }}}
-	out = append(out, act.Action{Keys: []string{"n"}, Label: "go on", Off: o.stuck(), Help: "makes the next move of the assessment, with the work that belongs to it", Do: o.goOn},
-		act.Action{Keys: []string{"A"}, Label: "decide", Off: o.noDecision(), Help: "opens what waits for a decision, to approve or reject it", Do: func() tea.Cmd {
+	out := []action.Action{{Keys: []string{"enter"}, Label: "open", Help: "opens what the cursor is on", Do: func() tea.Cmd { return a.push(ways[o.at].open()) }}}
+	out = append(out, action.Action{Keys: []string{"n"}, Label: "go on", Off: o.stuck(), Help: "makes the next move of the assessment, with the work that belongs to it", Do: o.goOn},
+		action.Action{Keys: []string{"A"}, Label: "decide", Off: o.noDecision(), Help: "opens what waits for a decision, to approve or reject it", Do: func() tea.Cmd {
 			return a.push(newDecision(a, o.one, kindOf(o.got.pending[0].Gate)))
 		}},
-		act.Action{Keys: []string{"/"}, Label: "search", Help: "searches the documents", Do: func() tea.Cmd { return a.push(newSearch(a, o.one)) }})
+		action.Action{Keys: []string{"/"}, Label: "search", Help: "searches the documents", Do: func() tea.Cmd { return a.push(newSearch(a, o.one)) }})
 	for _, w := range ways {
-		out = append(out, act.Action{Keys: []string{w.key}, Help: "opens " + w.title, Do: func() tea.Cmd { return a.push(w.open()) }})
+		out = append(out, action.Action{Keys: []string{w.key}, Help: "opens " + w.title, Do: func() tea.Cmd { return a.push(w.open()) }})
 	}
 	var st *api.SyncStatus
 	if o.got != nil {
 		st = o.got.sync
 	}
-	out = append(out, act.Action{Keys: []string{"B"}, Label: "bring together", Off: notTogether(a, st), Help: "sends what was changed here and reads what changed at the home, as `service sync` does",
+	out = append(out, action.Action{Keys: []string{"B"}, Label: "bring together", Off: notTogether(a, st), Help: "sends what was changed here and reads what changed at the home, as `service sync` does",
 		Do: func() tea.Cmd { return a.together(o.one.ID, o.load) }})
 	return append(out, moving(func(to string) tea.Cmd {
 		switch to {

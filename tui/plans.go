@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
 )

@@ -7,10 +7,10 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 	"github.com/scf-service/service/tui/list"
 )
 
@@ -26,7 +26,7 @@ type review struct {
 	// reading counts the pages under way; turn is the reading they belong to.
 	reading, turn, total int
 	read                 bool
-	search               *field.Field // not nil while a filter is typed
+	search               *input.Field // not nil while a filter is typed
 	onlyOpen             bool
 	onDetail             bool
 	gantt                bool

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 )
 
 func TestReviewOfItems(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/action"
+	"github.com/scf-service/service/tui/input"
 )
 
 // actions of a review; each says why, where it can't be done now.
-func (v *review) actions() []act.Action {
+func (v *review) actions() []action.Action {
 	none := ""
 	if v.row() == nil {
 		none = "there is no " + v.kind.line + " here"
@@ -26,16 +26,16 @@ func (v *review) actions() []act.Action {
 	if shut == "" && v.assessment.State == api.StateClosed {
 		shut = "the assessment is closed; nothing can be changed after that"
 	}
-	var out []act.Action
+	var out []action.Action
 	if v.kind.accept != nil {
 		out = append(out, v.acceptAction(shut))
 	}
 	out = append(out,
-		act.Action{Keys: []string{"."}, Label: "next", Help: "goes to the next " + v.kind.line + " " + v.kind.openWord + " (○)", Do: func() tea.Cmd { v.next(false); return nil }},
-		act.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the code, title, requirements or fields", Do: v.filter})
+		action.Action{Keys: []string{"."}, Label: "next", Help: "goes to the next " + v.kind.line + " " + v.kind.openWord + " (○)", Do: func() tea.Cmd { v.next(false); return nil }},
+		action.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the code, title, requirements or fields", Do: v.filter})
 	for i := range v.kind.attrs {
 		if a := &v.kind.attrs[i]; a.key != "" {
-			out = append(out, act.Action{Keys: []string{a.key}, Label: a.word, Off: shut, Do: func() tea.Cmd { return v.ask(a) },
+			out = append(out, action.Action{Keys: []string{a.key}, Label: a.word, Off: shut, Do: func() tea.Cmd { return v.ask(a) },
 				Help: "changes the " + a.word + " of the " + v.kind.line + ", or of all that are marked"})
 		}
 	}
@@ -44,29 +44,29 @@ func (v *review) actions() []act.Action {
 		nothing = "nothing was changed here yet"
 	}
 	out = append(out,
-		act.Action{Keys: []string{"u"}, Label: "undo", Off: nothing, Do: v.undo, Help: "takes the last change back, of all items it was made to"},
-		act.Action{Keys: []string{" "}, Label: "mark", Off: none, Help: "marks the " + v.kind.line + " and goes on to the next; a change is made to all that are marked",
+		action.Action{Keys: []string{"u"}, Label: "undo", Off: nothing, Do: v.undo, Help: "takes the last change back, of all items it was made to"},
+		action.Action{Keys: []string{" "}, Label: "mark", Off: none, Help: "marks the " + v.kind.line + " and goes on to the next; a change is made to all that are marked",
 			Do: func() tea.Cmd { v.list.Mark(); v.list.Move(1); return nil }},
-		act.Action{Keys: []string{"*"}, Off: none, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { v.list.MarkShown(); return nil }},
-		act.Action{Keys: []string{"tab", "enter"}, Label: "pane", Help: "goes from the list to the " + v.kind.line + " and back", Do: func() tea.Cmd { v.onDetail = !v.onDetail; return nil }},
-		act.Action{Keys: []string{","}, Help: "goes to the one before " + v.kind.openWord, Do: func() tea.Cmd { v.next(true); return nil }},
-		act.Action{Keys: []string{"w"}, Help: "shows only what is " + v.kind.openWord + "; once more, all", Do: v.narrow},
+		action.Action{Keys: []string{"*"}, Off: none, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { v.list.MarkShown(); return nil }},
+		action.Action{Keys: []string{"tab", "enter"}, Label: "pane", Help: "goes from the list to the " + v.kind.line + " and back", Do: func() tea.Cmd { v.onDetail = !v.onDetail; return nil }},
+		action.Action{Keys: []string{","}, Help: "goes to the one before " + v.kind.openWord, Do: func() tea.Cmd { v.next(true); return nil }},
+		action.Action{Keys: []string{"w"}, Help: "shows only what is " + v.kind.openWord + "; once more, all", Do: v.narrow},
 	)
 	if len(v.kind.evidence(v.someItem())) > 0 || v.row() == nil || v.kind.gate != api.GatePOAM {
 		out = append(out, v.passageActions(none)...)
 	}
 	if v.kind.gate == api.GatePOAM {
-		out = append(out, act.Action{Keys: []string{"g"}, Label: "Gantt", Help: "shows the plan in time: due dates, milestones, what is overdue; once more, the item",
+		out = append(out, action.Action{Keys: []string{"g"}, Label: "Gantt", Help: "shows the plan in time: due dates, milestones, what is overdue; once more, the item",
 			Do: func() tea.Cmd { v.gantt = !v.gantt; return nil }})
 	}
 	out = append(out,
-		act.Action{Keys: []string{"h"}, Label: "history", Off: none, Help: "shows who changed the " + v.kind.line + " and what was said of it; once more, the " + v.kind.line, Do: v.history},
-		act.Action{Keys: []string{"E"}, Off: cmpOff(shut, noEditor(v.app)), Help: "writes the longest text of the " + v.kind.line + " in your editor ($VISUAL or $EDITOR)", Do: v.write},
-		act.Action{Keys: []string{"Y"}, Off: none, Help: "copies the " + v.kind.line + " to the clipboard (OSC 52)", Do: func() tea.Cmd { return v.app.copy(v.plainText()) }},
-		act.Action{Keys: []string{"x"}, Off: none, Help: "exports what is shown as CSV, with the fields of the API", Do: v.export},
-		act.Action{Keys: []string{"!"}, Off: noClash(v.app), Help: "shows changes that met another person's, to choose from", Do: func() tea.Cmd { v.app.over = &settle{app: v.app}; return nil }},
-		act.Action{Keys: []string{"S"}, Off: v.notSubmittable(), Help: "submits the version for review", Do: v.submit},
-		act.Action{Keys: []string{"A"}, Label: "decide", Off: v.notDecidable(), Help: "opens what is to be signed, to approve or reject it", Do: func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) }},
+		action.Action{Keys: []string{"h"}, Label: "history", Off: none, Help: "shows who changed the " + v.kind.line + " and what was said of it; once more, the " + v.kind.line, Do: v.history},
+		action.Action{Keys: []string{"E"}, Off: cmpOff(shut, noEditor(v.app)), Help: "writes the longest text of the " + v.kind.line + " in your editor ($VISUAL or $EDITOR)", Do: v.write},
+		action.Action{Keys: []string{"Y"}, Off: none, Help: "copies the " + v.kind.line + " to the clipboard (OSC 52)", Do: func() tea.Cmd { return v.app.copy(v.plainText()) }},
+		action.Action{Keys: []string{"x"}, Off: none, Help: "exports what is shown as CSV, with the fields of the API", Do: v.export},
+		action.Action{Keys: []string{"!"}, Off: noClash(v.app), Help: "shows changes that met another person's, to choose from", Do: func() tea.Cmd { v.app.over = &settle{app: v.app}; return nil }},
+		action.Action{Keys: []string{"S"}, Off: v.notSubmittable(), Help: "submits the version for review", Do: v.submit},
+		action.Action{Keys: []string{"A"}, Label: "decide", Off: v.notDecidable(), Help: "opens what is to be signed, to approve or reject it", Do: func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) }},
 	)
 	return append(out, moving(v.moveList)...)
 }
@@ -89,11 +89,11 @@ func noClash(a *App) string {
 }
 
 // moving are the keys that every list has.
-func moving(move func(to string) tea.Cmd) []act.Action {
-	one := func(to, help string, keys ...string) act.Action {
-		return act.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
+func moving(move func(to string) tea.Cmd) []action.Action {
+	one := func(to, help string, keys ...string) action.Action {
+		return action.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
 	}
-	return []act.Action{one("up", "one up", "up", "k"), one("down", "one down", "down", "j"), one("pgup", "a screen up", "pgup", "ctrl+b"), one("pgdown", "a screen down", "pgdown", "ctrl+f"),
+	return []action.Action{one("up", "one up", "up", "k"), one("down", "one down", "down", "j"), one("pgup", "a screen up", "pgup", "ctrl+b"), one("pgdown", "a screen down", "pgdown", "ctrl+f"),
 		one("home", "to the first", "home"), one("end", "to the last", "end", "G")}
 }
 
@@ -148,12 +148,12 @@ func blankItem(k *kind) any {
 	return &api.POAMItem{}
 }
 
-func (v *review) acceptAction(shut string) act.Action {
+func (v *review) acceptAction(shut string) action.Action {
 	off := shut
 	if r := v.row(); off == "" && v.list.MarkedCount() == 0 {
 		_, off = v.kind.accept(r)
 	}
-	return act.Action{Keys: []string{"y"}, Label: "accept", Off: off, Help: "accepts the " + v.kind.line + " as it was drafted, and goes to the next that waits; or all that are marked",
+	return action.Action{Keys: []string{"y"}, Label: "accept", Off: off, Help: "accepts the " + v.kind.line + " as it was drafted, and goes to the next that waits; or all that are marked",
 		Do: func() tea.Cmd {
 			return v.careful(func() tea.Cmd {
 				var rows []*row
@@ -233,7 +233,7 @@ func (v *review) askOf(a *attr, rows []*row) tea.Cmd {
 	if kept, was := rows[0].refused[a.name]; was {
 		value = kept
 	}
-	q := &ask{app: v.app, title: title, field: field.New(value, a.form == ofLongText), editor: a.form == ofLongText}
+	q := &ask{app: v.app, title: title, field: input.New(value, a.form == ofLongText), editor: a.form == ofLongText}
 	switch {
 	case a.form == ofDate:
 		q.lines = []string{"as 2026-12-31" + map[bool]string{true: "; empty takes it away"}[a.null]}
@@ -257,7 +257,7 @@ func (v *review) askOf(a *attr, rows []*row) tea.Cmd {
 
 // askAlso asks for a second field that the first one's value wants.
 func (v *review) askAlso(a *attr, word string, also *attr, why string, rows []*row) tea.Cmd {
-	v.app.over = &ask{app: v.app, title: capital(also.word) + ": " + why, field: field.New("", true), editor: true, least: "a reason is needed; Esc leaves everything as it was",
+	v.app.over = &ask{app: v.app, title: capital(also.word) + ": " + why, field: input.New("", true), editor: true, least: "a reason is needed; Esc leaves everything as it was",
 		do: func(text string) tea.Cmd { return v.change(rows, map[string]string{a.name: word, also.name: text}) }}
 	return nil
 }
@@ -291,7 +291,7 @@ func (v *review) narrow() tea.Cmd {
 
 // filter begins to type a filter.
 func (v *review) filter() tea.Cmd {
-	v.search, v.onDetail = field.New(v.list.Filtered(), false), false
+	v.search, v.onDetail = input.New(v.list.Filtered(), false), false
 	return nil
 }
 

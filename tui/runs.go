@@ -8,9 +8,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 	"github.com/scf-service/service/tui/list"
 )
@@ -67,7 +67,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 			return t.act(done, func(ctx context.Context) error { _, err := do(ctx, a.Caller, op, &in); return err })
 		}
 	}
-	t.more = func(record any) []act.Action {
+	t.more = func(record any) []action.Action {
 		r, _ := record.(*api.WorkflowRun)
 		cancel, resume := "there is no run here", "there is no run here"
 		if r != nil {
@@ -79,7 +79,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 				resume = "the run is " + print.Words(r.Status) + "; only failed and waiting ones go on"
 			}
 		}
-		return []act.Action{
+		return []action.Action{
 			{Keys: []string{"s"}, Label: "start", Help: "starts the workflow that does the assessment by itself, up to the next decision", Do: func() tea.Cmd {
 				in := api.AssessmentInput{AssessmentID: one.ID}
 				return t.act("started", func(ctx context.Context) error { _, err := do(ctx, a.Caller, api.StartLifecycle, &in); return err })
@@ -176,7 +176,7 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 		}
 	}
 	t.page = agentPage
-	t.more = func(record any) []act.Action {
+	t.more = func(record any) []action.Action {
 		r, _ := record.(*agentRun)
 		none, cancel := "there is no run here", "there is no run here"
 		if r != nil {
@@ -185,7 +185,7 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 				cancel = ""
 			}
 		}
-		return []act.Action{
+		return []action.Action{
 			{Keys: []string{"enter"}, Label: "show", Off: none, Help: "reads what the agent did and proposes", Do: func() tea.Cmd {
 				return a.later(func(ctx context.Context) func() tea.Cmd {
 					in := api.AgentRunInput{AgentRunID: r.ID}

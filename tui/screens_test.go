@@ -12,9 +12,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 )
 
 var update = flag.Bool("update", false, "write docs/keys.md and the golden screens")
@@ -208,7 +208,7 @@ func TestNoColour(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for key, want := range map[string]string{" ": "space", "ctrl+r": "Ctrl-R", "pgdown": "PgDn", "y": "y"} {
-		if got := act.Name(key); got != want {
+		if got := action.Name(key); got != want {
 			t.Errorf("%q: %q", key, got)
 		}
 	}

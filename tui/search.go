@@ -8,11 +8,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 )
 
 // search looks for passages while one types. Each keystroke makes older answers stale:
@@ -20,7 +20,7 @@ import (
 type search struct {
 	app   *App
 	one   api.Assessment
-	field *field.Field
+	field *input.Field
 	// asked counts the questions, so that only the answer of the last is shown.
 	asked  int
 	answer *api.SearchAnswer
@@ -32,7 +32,7 @@ type search struct {
 const typingPause = 200 * time.Millisecond
 
 func newSearch(a *App, one api.Assessment) *search {
-	return &search{app: a, one: one, field: field.New("", false)}
+	return &search{app: a, one: one, field: input.New("", false)}
 }
 
 func (s *search) name() string  { return "Search" }
@@ -45,12 +45,12 @@ func (s *search) load() tea.Cmd {
 	return nil
 }
 
-func (s *search) actions() []act.Action {
+func (s *search) actions() []action.Action {
 	off := ""
 	if s.hit() == nil {
 		off = "there is no passage here"
 	}
-	return []act.Action{
+	return []action.Action{
 		{Keys: []string{"enter"}, Label: "open", Off: off, Help: "opens the document at the passage", Do: func() tea.Cmd {
 			h := s.hit()
 			return s.app.push(newPassages(s.app, h.DocumentID, h.Filename, h.ChunkID, h.Highlights))

@@ -6,15 +6,15 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
 )
 
 // settle shows the two versions of an item that two people changed, to choose from.
 type settle struct{ app *App }
 
-func (s *settle) footer() []act.Action {
-	return []act.Action{{Keys: []string{"m"}, Label: "keep mine"}, {Keys: []string{"t"}, Label: "take theirs"},
+func (s *settle) footer() []action.Action {
+	return []action.Action{{Keys: []string{"m"}, Label: "keep mine"}, {Keys: []string{"t"}, Label: "take theirs"},
 		{Keys: []string{"M"}, Label: "all mine"}, {Keys: []string{"T"}, Label: "all theirs"}, {Keys: []string{"esc"}, Label: "later"}}
 }
 

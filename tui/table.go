@@ -8,11 +8,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/tui/act"
+	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
-	"github.com/scf-service/service/tui/field"
+	"github.com/scf-service/service/tui/input"
 	"github.com/scf-service/service/tui/list"
 )
 
@@ -44,7 +44,7 @@ type table struct {
 	// sign is one sign of what goes on with a record; nil where none has one.
 	sign func(record any) string
 	// more are the actions beside those of every table; of a record, that is nil where there is none.
-	more func(record any) []act.Action
+	more func(record any) []action.Action
 	// live tells whether a record goes on changing; then the table is read again meanwhile.
 	live func(record any) bool
 	// follow tells of such a record's changes as they come, and calls again where no more
@@ -53,7 +53,7 @@ type table struct {
 	// opened is told of rows that were read; nil for most.
 	opened func()
 
-	search         *field.Field
+	search         *input.Field
 	read, onDetail bool
 	scroll, turn   int
 	total          int
@@ -160,14 +160,14 @@ func (t *table) watch() tea.Cmd {
 	return nil
 }
 
-func (t *table) actions() []act.Action {
-	var out []act.Action
+func (t *table) actions() []action.Action {
+	var out []action.Action
 	if t.more != nil {
 		out = t.more(t.record())
 	}
-	out = append(out, act.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the row", Do: func() tea.Cmd { t.search = field.New(t.list.Filtered(), false); return nil }})
+	out = append(out, action.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the row", Do: func() tea.Cmd { t.search = input.New(t.list.Filtered(), false); return nil }})
 	if t.page != nil {
-		out = append(out, act.Action{Keys: []string{"tab"}, Label: "pane", Help: "goes from the list to the record and back", Do: func() tea.Cmd { t.onDetail = !t.onDetail; return nil }})
+		out = append(out, action.Action{Keys: []string{"tab"}, Label: "pane", Help: "goes from the list to the record and back", Do: func() tea.Cmd { t.onDetail = !t.onDetail; return nil }})
 	}
 	all := ""
 	if t.next == nil {
@@ -178,12 +178,12 @@ func (t *table) actions() []act.Action {
 		none = "there is nothing here"
 	}
 	out = append(out,
-		act.Action{Keys: []string{"m"}, Off: all, Help: "reads older ones", Do: func() tea.Cmd { return t.readPage(*t.next, t.entries, len(t.entries)+rowsRead, t.turn) }},
-		act.Action{Keys: []string{"Y"}, Off: none, Help: "copies the row to the clipboard (OSC 52)", Do: func() tea.Cmd {
+		action.Action{Keys: []string{"m"}, Off: all, Help: "reads older ones", Do: func() tea.Cmd { return t.readPage(*t.next, t.entries, len(t.entries)+rowsRead, t.turn) }},
+		action.Action{Keys: []string{"Y"}, Off: none, Help: "copies the row to the clipboard (OSC 52)", Do: func() tea.Cmd {
 			i, _ := t.list.Row()
 			return t.app.copy(strings.Join(t.entries[i].cells, "\t"))
 		}},
-		act.Action{Keys: []string{"x"}, Off: none, Help: "exports what is shown as CSV, with the fields of the API", Do: t.export})
+		action.Action{Keys: []string{"x"}, Off: none, Help: "exports what is shown as CSV, with the fields of the API", Do: t.export})
 	return append(out, moving(t.move)...)
 }
 
@@ -263,7 +263,7 @@ func (t *table) click(x, y int) tea.Cmd {
 		y--
 	}
 	if before := t.list.Place(); t.list.At(y) && t.list.Place() == before {
-		if open := act.Find(t.actions(), "enter"); open != nil && open.Off == "" { // once more on the same
+		if open := action.Find(t.actions(), "enter"); open != nil && open.Off == "" { // once more on the same
 			return open.Do()
 		}
 	}

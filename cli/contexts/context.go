@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scf-service/service/expression"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // Local is the name that stands for the data folder of this machine; no context has it.
@@ -109,7 +109,7 @@ func (b *Book) Drop(name string) {
 	}
 }
 
-var namePattern = expression.Of(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
+var namePattern = lazyregexp.Of(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
 
 // CheckName refuses what can't be the name of a context.
 func CheckName(name string) error {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // Words turns a word of the contract into words: partially_implemented, partially implemented.

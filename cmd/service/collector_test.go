@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/scf-service/service/trace/tracetest"
+	"github.com/scf-service/service/internal/testutil/tracetest"
 )
 
 // collectorOfScript starts a collector of traces at $COLLECTOR, or writes what it got to a file.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/client"
 )
 
 // connect decides how a command reaches an engine: the server it names; else the

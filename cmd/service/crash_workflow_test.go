@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
 )
 
 // door is the socket at which other commands come in while this process has the

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/scf-service/service/evidence/embed"
-	"github.com/scf-service/service/evidence/remote"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/evidence/embed/remote"
 )
 
 // outside is an embedding model elsewhere, as SERVICE_EMBEDDER and SERVICE_EMBEDDER_URL or

@@ -6,25 +6,25 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/scf-service/service/analysis"
-	judging "github.com/scf-service/service/assessment/bench"
-	"github.com/scf-service/service/catalog"
-	"github.com/scf-service/service/catalog/starter"
-	"github.com/scf-service/service/catalog/workbook"
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/evidence/bench"
+	"github.com/scf-service/service/engine/agent/analysis"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/catalog/starter"
+	"github.com/scf-service/service/engine/catalog/workbook"
 	"github.com/scf-service/service/examples/judged"
+	judging "github.com/scf-service/service/internal/bench/judgement"
+	"github.com/scf-service/service/internal/bench/retrieval"
 )
 
 // evalRetrieval measures the search of this build; it needs no engine and no data folder.
 func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalReport, error) {
-	in := bench.Options{Folder: os.DirFS(o.Bench), Train: bench.Training(o.Train), Progress: o.Progress}
+	in := retrieval.Options{Folder: os.DirFS(o.Bench), Train: retrieval.Training(o.Train), Progress: o.Progress}
 	other, err := outside{o.Embedder, o.EmbedderURL}.embedder(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	in.Other = other
-	got, err := bench.Run(ctx, in)
+	got, err := retrieval.Run(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 	if err != nil {
 		return nil, err
 	}
-	controls, err := catalog.New(src, catalog.Version{ID: newID()})
+	controls, err := scf.New(src, scf.Version{ID: newID()})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 	return out, err
 }
 
-func readWorkbook(ctx context.Context, path string) (*catalog.Source, error) {
+func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 	f, size, err := opened(path)
 	if err != nil {
 		return nil, err

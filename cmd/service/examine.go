@@ -14,9 +14,9 @@ import (
 
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/evidence/ocr"
-	"github.com/scf-service/service/evidence/parse"
-	"github.com/scf-service/service/notify/seal"
+	"github.com/scf-service/service/engine/evidence/ocr"
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/internal/secretbox"
 )
 
 // places are where things are, for a data folder.
@@ -190,7 +190,7 @@ func examinePictures(ctx context.Context) cli.Finding {
 func examineVariables() cli.Finding {
 	var wrong []string
 	if text := os.Getenv(secretKeyVariable); text != "" {
-		if _, err := seal.Parse(text, secretKeyVariable); err != nil {
+		if _, err := secretbox.Parse(text, secretKeyVariable); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/daemon"
-	"github.com/scf-service/service/engine/client"
 	"github.com/scf-service/service/store"
 )
 

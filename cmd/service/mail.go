@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/scf-service/service/mail"
+	"github.com/scf-service/service/engine/notify/mail"
 )
 
 // mailServer is the one that the environment names; nil where it names none. Its password

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/scf-service/service/mail/smtptest"
+	"github.com/scf-service/service/internal/testutil/smtptest"
 )
 
 var mailServers sync.Map // by the folder of the script

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/scf-service/service/agent"
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/model"
+	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/llm"
 )
 
 // chosenModel is what a data folder keeps of the model to use; no secret is among it.
@@ -25,7 +25,7 @@ func modelFile(dir string) string { return filepath.Join(dir, "model.json") }
 
 // modelOf is the model of a data folder: as SERVICE_MODEL and SERVICE_MODEL_SERVER say, else as
 // was chosen in it; nil for the built-in rules.
-func modelOf(dir string) (*model.Model, error) {
+func modelOf(dir string) (*llm.Model, error) {
 	c := chosenModel{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
 	if c.Model == "" {
 		b, err := os.ReadFile(modelFile(dir))
@@ -42,7 +42,7 @@ func modelOf(dir string) (*model.Model, error) {
 	if c.Model == "builtin" {
 		return nil, nil
 	}
-	o := model.Options{Name: c.Model, Server: c.Server, Token: os.Getenv("SERVICE_MODEL_TOKEN")}
+	o := llm.Options{Name: c.Model, Server: c.Server, Token: os.Getenv("SERVICE_MODEL_TOKEN")}
 	if d := os.Getenv("SERVICE_MODEL_TIMEOUT"); d != "" {
 		t, err := time.ParseDuration(d)
 		if err != nil || t <= 0 {
@@ -57,7 +57,7 @@ func modelOf(dir string) (*model.Model, error) {
 		}
 		o.KeepAlive = t
 	}
-	return model.New(o)
+	return llm.New(o)
 }
 
 // answerer is the model as the engine takes it: nil, and no pointer to nothing, where there is none.
@@ -81,7 +81,7 @@ func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus,
 		}
 		return modelStatus(ctx, data)
 	}
-	if _, err := model.New(model.Options{Name: name, Server: server}); err != nil {
+	if _, err := llm.New(llm.Options{Name: name, Server: server}); err != nil {
 		return nil, err
 	}
 	b, err := json.Marshal(chosenModel{name, server})
@@ -109,7 +109,7 @@ func pullModel(ctx context.Context, data, name, server string, told func(doing s
 	}
 	m, err := modelOf(dir)
 	if name != "" {
-		m, err = model.New(model.Options{Name: name, Server: server})
+		m, err = llm.New(llm.Options{Name: name, Server: server})
 	}
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func pullModel(ctx context.Context, data, name, server string, told func(doing s
 	if m == nil {
 		return nil, errors.New("the built-in rules need no model; name one, as ollama/qwen3:8b")
 	}
-	if err := m.Pull(ctx, func(p model.Pulled) { told(p.Doing, p.Done, p.Total) }); err != nil {
+	if err := m.Pull(ctx, func(p llm.Pulled) { told(p.Doing, p.Done, p.Total) }); err != nil {
 		return nil, err
 	}
 	s := cli.ModelStatus(m.Status(ctx))

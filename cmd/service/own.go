@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/cli/contexts"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/notify/seal"
+	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/store"
 )
 
@@ -71,7 +71,7 @@ func openOwn(ctx context.Context, dir, socket string, log *slog.Logger, elsewher
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, Box: seal.New(&secretKeys{dir: dir, env: os.Getenv, ring: contexts.SystemRing(os.Getenv)}), Networks: networks, MailServer: server, PublicURL: cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")), ReportFont: reportFont, Model: mind, Tracer: web.Tracer, LocalName: name, LocalEmail: email})
+	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: build(), OCR: eye, Embedder: chosen, Box: secretbox.New(&secretKeys{dir: dir, env: os.Getenv, ring: contexts.SystemRing(os.Getenv)}), Networks: networks, MailServer: server, PublicURL: cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")), ReportFont: reportFont, Model: mind, Tracer: web.Tracer, LocalName: name, LocalEmail: email})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/scf-service/service/evidence/ocr"
-	"github.com/scf-service/service/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/ocr"
+	"github.com/scf-service/service/engine/evidence/parse"
 )
 
 // pictures is what recognises the text of pictures: tesseract, where it is installed, in

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/client"
 )
 
 // These paths are answered on the data folder's socket only, and are no part of the

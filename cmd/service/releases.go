@@ -10,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/client"
 )
 
 // releases is set by the release build: where `service upgrade check` asks.

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/engine/client"
+	"github.com/scf-service/service/client"
 )
 
 // patience is how long a command waits where a server asks to slow down: longer than

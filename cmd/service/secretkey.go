@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/cli/contexts"
-	"github.com/scf-service/service/notify/seal"
+	"github.com/scf-service/service/internal/secretbox"
 )
 
 // secretKeys are the keys that secrets of webhooks and integrations are sealed with: those
@@ -33,30 +33,30 @@ func (s *secretKeys) path() string { return filepath.Join(s.dir, "secret.key") }
 // Place says where the keys are.
 func (s *secretKeys) Place() string {
 	if s.env(secretKeyVariable) != "" {
-		return seal.Environment
+		return secretbox.Environment
 	}
 	if b, err := os.ReadFile(s.path()); err == nil && strings.HasPrefix(string(b), inKeyring) {
-		return seal.Keyring
+		return secretbox.Keyring
 	}
-	return seal.File
+	return secretbox.File
 }
 
 // Load reads the keys, and makes the first.
-func (s *secretKeys) Load() ([]seal.Key, error) {
+func (s *secretKeys) Load() ([]secretbox.Key, error) {
 	if text := s.env(secretKeyVariable); text != "" {
-		return seal.Parse(text, secretKeyVariable)
+		return secretbox.Parse(text, secretKeyVariable)
 	}
 	b, err := os.ReadFile(s.path())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		keys := []seal.Key{seal.NewKey()}
-		return keys, s.write(seal.Text(keys))
+		keys := []secretbox.Key{secretbox.NewKey()}
+		return keys, s.write(secretbox.Text(keys))
 	case err != nil:
 		return nil, err
 	}
 	account, elsewhere := strings.CutPrefix(strings.TrimSpace(string(b)), inKeyring)
 	if !elsewhere {
-		return seal.Parse(string(b), s.path())
+		return secretbox.Parse(string(b), s.path())
 	}
 	if s.ring == nil {
 		return nil, fmt.Errorf("the key that seals secrets is in a keyring, and there is none here; run as whoever put it there, or give it in %s", secretKeyVariable)
@@ -65,17 +65,17 @@ func (s *secretKeys) Load() ([]seal.Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the key that seals secrets, from the keyring: %w", err)
 	}
-	return seal.Parse(text, "the key in the keyring")
+	return secretbox.Parse(text, "the key in the keyring")
 }
 
 // Save replaces the keys. At each moment what a start finds opens all that is sealed.
-func (s *secretKeys) Save(keys []seal.Key, place string) error {
+func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	now := s.Place()
 	if place == "" {
 		place = now
 	}
 	old := ""
-	if now == seal.Keyring {
+	if now == secretbox.Keyring {
 		b, err := os.ReadFile(s.path())
 		if err != nil {
 			return err
@@ -83,10 +83,10 @@ func (s *secretKeys) Save(keys []seal.Key, place string) error {
 		old = strings.TrimPrefix(strings.TrimSpace(string(b)), inKeyring)
 	}
 	switch {
-	case now == seal.Environment || place == seal.Environment:
+	case now == secretbox.Environment || place == secretbox.Environment:
 		return fmt.Errorf("the keys are those of %s, which the program can't change: put a new one before them, as NEW,OLD, and start again", secretKeyVariable)
-	case place == seal.File:
-		if err := s.write(seal.Text(keys)); err != nil {
+	case place == secretbox.File:
+		if err := s.write(secretbox.Text(keys)); err != nil {
 			return err
 		}
 		if old != "" && s.ring != nil {
@@ -102,7 +102,7 @@ func (s *secretKeys) Save(keys []seal.Key, place string) error {
 	if account == "" {
 		account = "secret-key-" + keys[0].ID()
 	}
-	if err := s.ring.Set(account, strings.ReplaceAll(strings.TrimSpace(seal.Text(keys)), "\n", ",")); err != nil {
+	if err := s.ring.Set(account, strings.ReplaceAll(strings.TrimSpace(secretbox.Text(keys)), "\n", ",")); err != nil {
 		return fmt.Errorf("the keyring does not take the key: %w", err)
 	}
 	if account == old {

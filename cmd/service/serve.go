@@ -16,8 +16,8 @@ import (
 
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
-	"github.com/scf-service/service/trace"
 )
 
 // Pages in development run at these addresses; they may call a daemon that only
@@ -60,7 +60,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 	if allLoopback(endpoints) {
 		web.Origins = append(web.Origins, developmentOrigins...)
 	}
-	if web.Tracer, err = trace.New(ctx, trace.Options{Endpoint: o.TraceEndpoint, Env: os.Getenv, Logger: log, Version: programVersion()}); err != nil {
+	if web.Tracer, err = tracing.New(ctx, tracing.Options{Endpoint: o.TraceEndpoint, Env: os.Getenv, Logger: log, Version: programVersion()}); err != nil {
 		return err
 	}
 	defer lastTraces(web.Tracer)
@@ -126,7 +126,7 @@ func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
 
 // lastTraces sends what is left of traces, when everything has ended; a collector that is
 // away is not waited for long.
-func lastTraces(t *trace.Tracer) {
+func lastTraces(t *tracing.Tracer) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	_ = t.Close(ctx) // what is lost was told of

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // way is the way to a server: it counts what is carried, and breaks off where it is told to.

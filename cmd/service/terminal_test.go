@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // pane is a real terminal with the program in it.

@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/scf-service/service/archive"
-	"github.com/scf-service/service/audit"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/archive"
+	"github.com/scf-service/service/engine/audit"
 )
 
 // opened is a file to read, and how long it is.

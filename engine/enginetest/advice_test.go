@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/agent"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/agent"
+	llm "github.com/scf-service/service/engine/llm"
 	"github.com/scf-service/service/examples/harbor"
-	llm "github.com/scf-service/service/model"
 )
 
 // speaking is a server of ollama's protocol that answers what answer says to the data of a question.

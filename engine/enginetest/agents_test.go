@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/agent"
-	"github.com/scf-service/service/analysis"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
-	llm "github.com/scf-service/service/model"
+	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/agent/analysis"
+	llm "github.com/scf-service/service/engine/llm"
 )
 
 // fake answers as it is told; ask sees the question.

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
 )
 
 // hearing is a log that calls a function with each message.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/archive"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/archive"
 )
 
 // through takes an assessment with a workflow through all gates to its reports.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/agent"
-	"github.com/scf-service/service/analysis"
-	"github.com/scf-service/service/engine/api"
-	llm "github.com/scf-service/service/model"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/agent/analysis"
+	llm "github.com/scf-service/service/engine/llm"
 )
 
 // asking is a service with its caller.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/archive"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/archive"
 )
 
 func (b *bench) comment(t *testing.T, assessment string, set func(*api.AddCommentInput)) (*api.Comment, error) {

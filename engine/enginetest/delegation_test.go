@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/engine/identity"
 )
 
 // local is the person whose machine an engine is on.

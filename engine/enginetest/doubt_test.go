@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/assessment"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
 )
 
 // outdated are an assessment's messages of that kind.

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/examples/harbor"
-	"github.com/scf-service/service/identity"
 )
 
 // bench is an engine on an empty folder with its local person.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // An owner or a note is no judgement: the line still needs its review, also in the next draft.

@@ -15,9 +15,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/mail"
-	"github.com/scf-service/service/mail/smtptest"
-	"github.com/scf-service/service/notify/seal"
+	"github.com/scf-service/service/engine/notify/mail"
+	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/smtptest"
 	"github.com/scf-service/service/store"
 )
 
@@ -37,7 +37,7 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: seal.Fixed(seal.Key{}), MailServer: MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: secretbox.Fixed(secretbox.Key{}), MailServer: MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	for _, c := range change {
 		c(&o)
 	}

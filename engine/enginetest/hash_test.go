@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/scf-service/service/assessment"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
 )
 
 // The hash that a draft is given is that of its lines as they are stored, in their order

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/assessment"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
 )
 
 // drafts makes a draft of each deliverable. What comes back is each as text, without what

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/store"
 	"github.com/scf-service/service/store/bolt"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // BenchmarkDecision measures one round at a gate: a change, the submission that moves into

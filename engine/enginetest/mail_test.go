@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/enginetest"
-	"github.com/scf-service/service/mail"
-	"github.com/scf-service/service/mail/smtptest"
+	"github.com/scf-service/service/engine/notify/mail"
+	"github.com/scf-service/service/internal/testutil/smtptest"
 )
 
 // posts is an engine with a mail server of the operator's, and organizations that may have

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scf-service/service/assessment"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/examples/harbor"
 )
 

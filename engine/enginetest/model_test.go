@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // sequences is how many random sequences of operations are held against the model.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // A scope that leaves out everything leaves a line with its reason for each control, and

@@ -12,10 +12,10 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/evidence/remote"
-	"github.com/scf-service/service/identity"
+	"github.com/scf-service/service/engine/evidence/embed/remote"
+	"github.com/scf-service/service/engine/identity"
 )
 
 // slowModel speaks as ollama does. Each request takes a permit; it can be away.

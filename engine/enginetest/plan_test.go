@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // planned is an assessment without evidence that has gaps and a plan.

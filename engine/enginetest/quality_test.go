@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/examples/harbor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 // What drafts remember goes where no draft asks for it in a long time, and the next draft is

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 var policy = fstest.MapFS{"policy.md": {Data: []byte("# Data protection policy\n\nPersonal data is processed only on a legal basis that is written down.\n")}}

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/internal/sharedtest"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
 // Published mapping documents, as PDFs, are laid over the catalog through the reader of
@@ -15,7 +15,7 @@ func TestPublishedMappings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")
 	}
-	workbook, err := os.ReadFile(sharedtest.Path(t, "scf", "scf-2026.1.1-like.xlsx"))
+	workbook, err := os.ReadFile(shareddata.Path(t, "scf", "scf-2026.1.1-like.xlsx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestPublishedMappings(t *testing.T) {
 		{"scf-strm-emea-eu-ai-act-2024.pdf", "eu-ai-act", 973, 350, 350, 973},
 		{"scf-strm-apac-aus-ism-2024-june.pdf", "australia-ism-june-2024", 912, 1370, 1370, 912},
 	} {
-		data, err := os.ReadFile(sharedtest.Path(t, "strm", doc.file))
+		data, err := os.ReadFile(shareddata.Path(t, "strm", doc.file))
 		if err != nil {
 			t.Fatal(err)
 		}

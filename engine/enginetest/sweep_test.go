@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
 	"github.com/scf-service/service/engine/enginetest"
-	"github.com/scf-service/service/identity"
-	"github.com/scf-service/service/replay"
+	"github.com/scf-service/service/engine/idempotency"
+	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/store"
 )
 
@@ -79,9 +79,9 @@ func TestSweeping(t *testing.T) {
 		}
 	}
 	keepAnswer := func(key string) {
-		_, done, err := e.Replays.Begin(ctx, replay.Request{OrganizationID: "o", Operation: "op", Key: key, Fingerprint: "f"})
+		_, done, err := e.Replays.Begin(ctx, idempotency.Request{OrganizationID: "o", Operation: "op", Key: key, Fingerprint: "f"})
 		if err == nil {
-			err = done(&replay.Answer{Status: 200})
+			err = done(&idempotency.Answer{Status: 200})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/assessment"
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/enginetest"
-	"github.com/scf-service/service/identity"
-	"github.com/scf-service/service/notify/seal"
+	"github.com/scf-service/service/engine/identity"
+	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/store"
 )
 
@@ -37,7 +37,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
-		Box: seal.Fixed(seal.Key{}), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+		Box: secretbox.Fixed(secretbox.Key{}), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
-	"github.com/scf-service/service/evidence"
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/engine/api"
+	"github.com/scf-service/service/api"
 )
 
 func (b *bench) begin(t *testing.T, assessment, kind string) *api.WorkflowRun {

@@ -1,0 +1,111 @@
+package api_test
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+)
+
+var parameter = regexp.MustCompile(`\{[^}]+\}`)
+
+// Every route of the interface is in the table, under the same method and path.
+func TestTableHoldsTheInterface(t *testing.T) {
+	b, err := os.ReadFile("testdata/routes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields(strings.ReplaceAll(string(b), " /", "·/"))
+	if len(want) != 161 {
+		t.Fatalf("the checked-in list has %d routes, not the interface's 161", len(want))
+	}
+	have := map[string]bool{}
+	for _, op := range api.Operations() {
+		have[op.Method+"·"+op.Path] = true
+	}
+	for _, route := range want {
+		if !have[route] {
+			t.Errorf("no operation serves %s", strings.Replace(route, "·", " ", 1))
+		}
+	}
+}
+
+// Each operation says all that is derived from it, once.
+func TestOperationsAreComplete(t *testing.T) {
+	ids, routes := map[string]bool{}, map[string]string{}
+	known := api.AllPermissions()
+	for _, op := range api.Operations() {
+		route := op.Method + " " + parameter.ReplaceAllString(op.Path, "{}")
+		if ids[op.ID] || routes[route] != "" {
+			t.Errorf("%s %s is declared twice (%s)", op.ID, route, routes[route])
+		}
+		ids[op.ID], routes[route] = true, op.ID
+		if op.Summary == "" || op.Tag == "" || op.Status < 200 || op.Status > 299 {
+			t.Errorf("%s lacks a summary, a tag or a status", op.ID)
+		}
+		if api.RateLimits[op.Rate] == 0 {
+			t.Errorf("%s has no rate limit: category %q", op.ID, op.Rate)
+		}
+		if op.Access == api.Tenant && op.Permission == "" {
+			t.Errorf("%s acts in an organization and asks for no permission", op.ID)
+		}
+		if op.Permission != "" && !slices.Contains(known, op.Permission) {
+			t.Errorf("%s asks for %s, which no role has", op.ID, op.Permission)
+		}
+		checkInput(t, op)
+	}
+}
+
+// The path's parameters are the input's path fields, no more and no fewer.
+func checkInput(t *testing.T, op *api.Operation) {
+	t.Helper()
+	var fields []string
+	var walk func(reflect.Type)
+	walk = func(in reflect.Type) {
+		for i := range in.NumField() {
+			f := in.Field(i)
+			if f.Anonymous {
+				walk(f.Type)
+			}
+			if name := f.Tag.Get("path"); name != "" {
+				fields = append(fields, "{"+name+"}")
+			}
+		}
+	}
+	walk(op.In)
+	want := parameter.FindAllString(op.Path, -1)
+	slices.Sort(fields)
+	slices.Sort(want)
+	if !slices.Equal(fields, want) {
+		t.Errorf("%s has the path parameters %v and the path fields %v", op.ID, want, fields)
+	}
+}
+
+func TestRateCategories(t *testing.T) {
+	for id, want := range map[string]api.RateCategory{
+		"upload-document": api.RateDocuments, "search-kb": api.RateSearch, "start-agent-run": api.RateAgents, "render-report": api.RateRender,
+		"list-scf-import-runs": api.RateAdmin, "list-assessments": api.RateDefault, "download-report": api.RateDefault,
+	} {
+		op, ok := api.OperationByID(id)
+		if !ok || op.Rate != want {
+			t.Errorf("%s is counted as %q, not %q", id, op.Rate, want)
+		}
+	}
+}
+
+// What is described is there.
+func TestDescriptionsAreOfOperations(t *testing.T) {
+	described := 0
+	for _, op := range api.Operations() {
+		if op.Description != "" {
+			described++
+		}
+	}
+	if described != api.Descriptions() {
+		t.Errorf("%d operations have a description, %d descriptions are written: one names no operation", described, api.Descriptions())
+	}
+}

@@ -1,0 +1,288 @@
+// Package client is the one way to call an operation of the engine: over HTTPS,
+// over a Unix socket, or in memory. The transport is an http.RoundTripper; all
+// else is the same code, so that offline and online behave alike.
+//
+// It holds no rule of the domain and never opens the store.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// maxAnswer bounds a JSON answer, so that a server gone wrong can't fill the memory.
+const maxAnswer = 256 << 20
+
+// Options say how to reach an engine.
+type Options struct {
+	// BaseURL is the server's address; any, where the transport ignores it.
+	BaseURL string
+	// Transport carries the requests; http.DefaultTransport where nil.
+	Transport http.RoundTripper
+	// Token is an API key; empty where the transport itself says who calls.
+	Token string
+	// Session is the secret of a session, sent as a browser sends it. The client takes over
+	// one that the server begins, renews or ends. A Token stands before it.
+	Session string
+	// SessionChanged, where given, is told of that: the secret, "" where it ended, and until when it is good.
+	SessionChanged func(token string, ends time.Time)
+	// PlainHTTP allows http:// to other machines; without it, only to this one.
+	PlainHTTP bool
+	// Organization is the id, slug or name of the tenant to act in. Where empty, the
+	// caller's active one is asked for when first needed.
+	Organization string
+	// Patience is how long to wait, in all for one request, where a server asks to slow
+	// down; Waiting is told of each wait. Without it the refusal is the answer.
+	Patience time.Duration
+	Waiting  func(time.Duration)
+}
+
+// Client calls operations. It is safe for concurrent use.
+type Client struct {
+	base           *url.URL
+	http           *http.Client
+	token          string
+	sessionChanged func(string, time.Time)
+	patience       time.Duration
+	waiting        func(time.Duration)
+
+	mu      sync.Mutex
+	session string
+
+	// orgMu is held while the organization is asked for.
+	orgMu sync.Mutex
+	// org is its id, or until it is asked for the word it was given by.
+	org      string
+	resolved bool
+}
+
+// New makes a client; the error tells what is wrong with the address.
+func New(o Options) (*Client, error) {
+	if o.BaseURL == "" { // the transport knows the way
+		o.BaseURL, o.PlainHTTP = "http://service.local", true
+	}
+	base, err := parseBase(o.BaseURL, o.PlainHTTP)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{base: base, token: o.Token, session: o.Session, sessionChanged: o.SessionChanged, org: o.Organization, resolved: isID(o.Organization),
+		patience: o.Patience, waiting: o.Waiting,
+		http: &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+// Do calls op and returns its output. Errors the engine answered with are *api.Error.
+func Do[I, O any](ctx context.Context, c *Client, op api.Op[I, O], in *I) (*O, error) {
+	var out O
+	if err := c.Call(ctx, op.Operation, in, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// Call calls an operation: in is a pointer to its input or nil, out a pointer to its output.
+func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error {
+	req, err := c.encode(ctx, op, in)
+	if err != nil {
+		return err
+	}
+	if op.Access == api.Tenant {
+		org, err := c.Organization(ctx)
+		if err != nil {
+			return err
+		}
+		req.Header.Set(api.TenantHeader, org)
+	}
+	resp, err := c.send(req)
+	if err != nil {
+		return err
+	}
+	if file, ok := out.(*api.File); ok && resp.StatusCode < 300 {
+		return fileFrom(resp, file)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return errorFrom(resp)
+	}
+	if resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	dec := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
+	if err := dec.Decode(out); err != nil {
+		return fmt.Errorf("the answer of %s %s can't be read: %w", op.Method, op.Path, err)
+	}
+	return nil
+}
+
+// Raw sends a request as it is, for `service api`. The caller closes the answer's body.
+func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if !strings.HasPrefix(path, "/api/") {
+		path = api.Prefix + path
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, body)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range header {
+		req.Header[http.CanonicalHeaderKey(k)] = v
+	}
+	if body != nil && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if req.Header.Get(api.TenantHeader) == "" {
+		org, err := c.Organization(ctx)
+		switch {
+		case err == nil:
+			req.Header.Set(api.TenantHeader, org)
+		case org != "" && api.IsCode(err, api.CodeValidation): // it was named, wrongly
+			return nil, err
+		}
+	}
+	return c.send(req)
+}
+
+// All follows a list's pages to the end, calling page for each cursor.
+func All[T any](ctx context.Context, page func(cursor string) (*api.List[T], error)) ([]T, error) {
+	var out []T
+	cursor := ""
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l, err := page(cursor)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l.Data...)
+		if l.Pagination.NextCursor == nil {
+			return out, nil
+		}
+		cursor = *l.Pagination.NextCursor
+	}
+}
+
+var (
+	// ErrUnreachable is in the chain of an error where no engine could be asked at all.
+	ErrUnreachable = errors.New("no answer")
+	// ErrBrokeOff is in the chain of an error where an engine was asked, and went away
+	// before it answered: what was asked may have been done or not.
+	ErrBrokeOff = errors.New("the connection broke off before the answer")
+)
+
+// send sends a request, and again where the server asks to slow down.
+func (c *Client) send(req *http.Request) (*http.Response, error) {
+	for patience := c.patience; ; {
+		resp, err := c.once(req)
+		if err != nil || resp.StatusCode != http.StatusTooManyRequests {
+			return resp, err
+		}
+		wait, ok := slowDown(resp)
+		if !ok || wait > patience || (req.Body != nil && req.GetBody == nil) {
+			return resp, nil
+		}
+		_ = resp.Body.Close()
+		patience -= wait
+		if err := c.wait(req, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// slowDown is how long a server that has refused a request asks to wait.
+func slowDown(resp *http.Response) (time.Duration, bool) {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 3600 {
+		return 0, false
+	}
+	return time.Duration(max(1, seconds)) * time.Second, true
+}
+
+// wait waits and makes the request's body ready to be sent anew.
+func (c *Client) wait(req *http.Request, d time.Duration) (err error) {
+	if c.waiting != nil {
+		c.waiting(d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-req.Context().Done():
+		return req.Context().Err()
+	case <-t.C:
+	}
+	if req.GetBody != nil {
+		req.Body, err = req.GetBody()
+	}
+	return err
+}
+
+func (c *Client) once(req *http.Request) (*http.Response, error) {
+	c.authenticate(req)
+	resp, err := c.http.Do(req)
+	if err == nil {
+		c.keepSession(resp)
+		return resp, nil
+	}
+	if ctxErr := req.Context().Err(); ctxErr != nil {
+		return nil, ctxErr
+	}
+	var op *net.OpError
+	switch asked := errors.As(err, &op) && op.Op != "dial"; {
+	case asked, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%w: %w", ErrBrokeOff, err)
+	case op != nil:
+		return nil, fmt.Errorf("%w from %s: %w", ErrUnreachable, c.base.Host, op.Err)
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // the address is said already
+	}
+	return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)
+}
+
+func errorFrom(resp *http.Response) error {
+	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
+		return fmt.Errorf("the server sends on to %s; if that is meant, name it as the server (credentials are not taken to another address)", to)
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return fmt.Errorf("reading the error answer: %w", err)
+	}
+	var env api.ErrorEnvelope
+	if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
+		return fmt.Errorf("the server answered %s, which is not this service's way of saying what is wrong: %s",
+			resp.Status, bytes.TrimSpace(b[:min(len(b), 200)]))
+	}
+	if wait, ok := slowDown(resp); ok && env.Error.Code == api.CodeRateLimit {
+		window, _ := strconv.Atoi(resp.Header.Get(api.RateLimitHeader))
+		return env.Error.Told(int(wait.Seconds()), window)
+	}
+	return env.Error
+}
+
+func fileFrom(resp *http.Response, f *api.File) error {
+	f.Content = resp.Body
+	f.ContentType = resp.Header.Get("Content-Type")
+	f.Size, _ = strconv.ParseInt(resp.Header.Get("Content-Length"), 10, 64)
+	f.SHA256 = strings.Trim(resp.Header.Get("ETag"), `"`)
+	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition")); err == nil {
+		f.Filename = params["filename"]
+	}
+	return nil
+}

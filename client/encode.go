@@ -1,0 +1,157 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"unicode"
+
+	"github.com/scf-service/service/api"
+)
+
+// parts is an input taken apart by its tags.
+type parts struct {
+	path   map[string]string
+	query  url.Values
+	header http.Header
+	form   map[string]string
+	file   *api.UploadFile
+	body   any
+}
+
+// encode builds the request of an operation from its input.
+func (c *Client) encode(ctx context.Context, op *api.Operation, in any) (*http.Request, error) {
+	p := parts{path: map[string]string{}, query: url.Values{}, header: http.Header{}, form: map[string]string{}}
+	if v := reflect.ValueOf(in); in != nil && v.Kind() == reflect.Pointer && !v.IsNil() {
+		p.take(v.Elem())
+	}
+	path := op.Path
+	for name, value := range p.path {
+		if value == "" {
+			return nil, api.Invalid(name, "%s %s needs %s", op.Method, op.Path, name)
+		}
+		path = strings.Replace(path, "{"+name+"}", url.PathEscape(value), 1)
+	}
+	if strings.Contains(path, "{") {
+		return nil, fmt.Errorf("the input of %s does not name all of %s", op.ID, op.Path)
+	}
+	if len(p.query) > 0 {
+		path += "?" + p.query.Encode()
+	}
+	body, contentType, err := p.encodeBody(op)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, op.Method, c.base.String()+path, body)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range p.header {
+		req.Header[k] = v
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	return req, nil
+}
+
+func (p *parts) take(v reflect.Value) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f, fv := t.Field(i), v.Field(i)
+		switch {
+		case f.Anonymous:
+			p.take(fv)
+		case f.Tag.Get("path") != "":
+			p.path[f.Tag.Get("path")] = text(fv)
+		case f.Tag.Get("query") != "":
+			if !fv.IsZero() {
+				p.query.Set(f.Tag.Get("query"), text(fv))
+			}
+		case f.Tag.Get("header") != "":
+			if !fv.IsZero() {
+				p.header.Set(f.Tag.Get("header"), text(fv))
+			}
+		case f.Tag.Get("form") != "":
+			if file, ok := fv.Interface().(api.UploadFile); ok {
+				p.file = &file
+			} else if !fv.IsZero() {
+				p.form[f.Tag.Get("form")] = text(fv)
+			}
+		case f.Name == "Body":
+			if fv.Kind() != reflect.Pointer || !fv.IsNil() {
+				p.body = fv.Interface()
+			}
+		}
+	}
+}
+
+func text(v reflect.Value) string {
+	if v.Kind() == reflect.Slice {
+		s := make([]string, v.Len())
+		for i := range s {
+			s[i] = text(v.Index(i))
+		}
+		return strings.Join(s, ",")
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+func (p *parts) encodeBody(op *api.Operation) (io.Reader, string, error) {
+	if op.Form == api.Upload {
+		return p.encodeUpload()
+	}
+	if p.body == nil {
+		return nil, "", nil
+	}
+	b, err := json.Marshal(p.body)
+	if err != nil {
+		return nil, "", fmt.Errorf("encoding the input of %s: %w", op.ID, err)
+	}
+	return bytes.NewReader(b), "application/json", nil
+}
+
+// encodeUpload streams the file; nothing of it is held in memory.
+func (p *parts) encodeUpload() (io.Reader, string, error) {
+	if p.file == nil || p.file.Content == nil {
+		return nil, "", api.Invalid("file", "there is no file to upload")
+	}
+	r, w := io.Pipe()
+	form := multipart.NewWriter(w)
+	go func() {
+		w.CloseWithError(func() error {
+			for name, value := range p.form {
+				if err := form.WriteField(name, value); err != nil {
+					return err
+				}
+			}
+			part, err := form.CreateFormFile("file", headerSafe(p.file.Filename))
+			if err != nil {
+				return err
+			}
+			if _, err := io.Copy(part, p.file.Content); err != nil {
+				return err
+			}
+			return form.Close()
+		}())
+	}()
+	return r, form.FormDataContentType(), nil
+}
+
+// headerSafe is a file name that can stand in the header of a form's part, where
+// control characters would break it; names of files may hold any.
+func headerSafe(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+}

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+var id = lazyregexp.Of(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+func isID(s string) bool { return id.MatchString(s) }
+
+// Organization is the id of the tenant the client acts in. Where it was given by slug
+// or name, or not at all, it is asked for once. With an error comes the word by which
+// it was given.
+func (c *Client) Organization(ctx context.Context) (string, error) {
+	c.orgMu.Lock()
+	defer c.orgMu.Unlock()
+	if c.resolved {
+		return c.org, nil
+	}
+	mine, err := c.Mine(ctx)
+	if err != nil {
+		return c.org, err
+	}
+	if c.org != "" {
+		one, err := OrganizationNamed(mine, c.org)
+		if err != nil {
+			return c.org, err
+		}
+		c.org, c.resolved = one.ID, true
+		return c.org, nil
+	}
+	if len(mine) == 0 {
+		return "", api.TenantRequired()
+	}
+	c.org, c.resolved = mine[0].ID, true
+	for _, o := range mine {
+		if o.Active {
+			c.org = o.ID
+		}
+	}
+	return c.org, nil
+}
+
+// Mine are the organizations of the caller.
+func (c *Client) Mine(ctx context.Context) ([]api.MyOrganization, error) {
+	return All(ctx, func(cursor string) (*api.List[api.MyOrganization], error) {
+		return Do(ctx, c, api.ListMyOrganizations, &api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
+	})
+}
+
+// OrganizationNamed finds an organization by id, slug or name, upper and lower case
+// being the same. Where several have the name, the VALIDATION_ERROR lists their slugs;
+// where none has it, it lists what there is.
+func OrganizationNamed(mine []api.MyOrganization, word string) (*api.MyOrganization, error) {
+	word = strings.TrimSpace(word)
+	var named []*api.MyOrganization
+	var slugs, all []string
+	for i := range mine {
+		o := &mine[i]
+		if o.ID == word || strings.EqualFold(o.Slug, word) {
+			return o, nil
+		}
+		all = append(all, o.Slug)
+		if strings.EqualFold(o.Name, word) {
+			named, slugs = append(named, o), append(slugs, o.Slug)
+		}
+	}
+	switch {
+	case len(named) == 1:
+		return named[0], nil
+	case len(named) > 1:
+		return nil, api.Invalid("org", "%d organizations have the name %q; say which by its slug: %s", len(named), word, strings.Join(slugs, ", "))
+	case len(all) == 0:
+		return nil, api.Invalid("org", "you belong to no organization, so not to %q", word)
+	}
+	return nil, api.Invalid("org", "you belong to no organization with the id, slug or name %q; there is %s", word, strings.Join(all, ", "))
+}

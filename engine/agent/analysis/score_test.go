@@ -1,0 +1,33 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+)
+
+// any control there might be.
+type everyControl struct{}
+
+func (everyControl) Control(code string) (api.Control, error) {
+	return api.Control{Code: code, Title: "Title of " + code}, nil
+}
+
+// The rules stay as good as docs/quality.md says.
+func TestAccuracyOnTheLabelledCases(t *testing.T) {
+	scores, err := Measure(t.Context(), everyControl{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scores {
+		share := float64(s.Met) / float64(s.Labels)
+		t.Logf("%-12s %d cases, %d whole, labels %.3f, held out %d of %d: %s", s.Analysis, s.Cases, s.Whole, share, s.HeldMet, s.Held, strings.Join(s.Wrong, "; "))
+		if s.Cases < 30 {
+			t.Errorf("%s has only %d cases", s.Analysis, s.Cases)
+		}
+		if share < 0.85 {
+			t.Errorf("%s: %.3f of the labels", s.Analysis, share)
+		}
+	}
+}

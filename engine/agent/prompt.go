@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/scf-service/service/engine/llm"
+)
+
+// Prompts are files with a version, each with the schema of its answer. A run records
+// the version, so a change of a file is a new version.
+//
+//go:embed prompts/*
+var prompts embed.FS
+
+// prompt is what a model is told to do, and in which form to answer.
+type prompt struct {
+	version   string
+	maxTokens int
+	system    string
+	schema    json.RawMessage
+	compiled  *jsonschema.Schema
+}
+
+// promptOf reads an agent's prompt.
+func promptOf(agent string) (*prompt, error) {
+	text, err := prompts.ReadFile("prompts/" + agent + ".md")
+	if err != nil {
+		return nil, err
+	}
+	p := &prompt{}
+	head, body, ok := strings.Cut(string(text), "\n\n")
+	if !ok {
+		return nil, fmt.Errorf("the prompt of %s has no head", agent)
+	}
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch key {
+		case "version":
+			p.version = value
+		case "max_tokens":
+			if p.maxTokens, err = strconv.Atoi(value); err != nil {
+				return nil, fmt.Errorf("the prompt of %s: %w", agent, err)
+			}
+		}
+	}
+	p.system = strings.TrimSpace(body)
+	p.schema, err = prompts.ReadFile("prompts/" + agent + ".schema.json")
+	if errors.Is(err, fs.ErrNotExist) { // the pipeline's agents all advise in one form
+		p.schema, err = prompts.ReadFile("prompts/advice.schema.json")
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(p.schema))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(agent, doc); err != nil {
+		return nil, err
+	}
+	p.compiled, err = c.Compile(agent)
+	return p, err
+}
+
+// ask is the question to a model about data.
+func (p *prompt) ask(data any) (llm.Request, error) {
+	text, err := asData(data)
+	return llm.Request{System: p.system, User: text, Schema: p.schema, MaxTokens: p.maxTokens}, err
+}
+
+// asData is the question as a model gets it: the data between two lines that the data
+// itself can't hold, since they are named by its hash.
+func asData(v any) (string, error) {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return "", err
+	}
+	name, err := hash(v)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("DATA %s BEGINS\n%s\nDATA %s ENDS", name[:16], b, name[:16]), nil
+}

@@ -1,0 +1,63 @@
+// Package archive writes an assessment as one file that outlives the service, and
+// checks such a file without it.
+//
+//	manifest.json           what is in it, each file with its SHA-256; who wrote it, when
+//	manifest.sig            the installation's signature of the manifest
+//	assessment.json         the record
+//	scope.json, lifecycle.jsonl, timeline.jsonl, approvals.jsonl, comments.jsonl, artifacts.jsonl, workflows.jsonl
+//	soa/v1.json …           each version of each deliverable, with its items
+//	documents.jsonl, documents/<sha256>-<name>
+//	reports.jsonl, reports/<sha256>-<name>
+//	audit.jsonl             the organization's whole audit chain
+//
+// It changes nothing, and takes nothing on trust: what it checks it computes anew.
+package archive
+
+import (
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// Format is the form of archive that this package writes.
+const Format = "service-archive/1"
+
+// The names of the files that every archive has.
+const (
+	manifestFile  = "manifest.json"
+	signatureFile = "manifest.sig"
+	auditFile     = "audit.jsonl"
+	approvalsFile = "approvals.jsonl"
+	commentsFile  = "comments.jsonl"
+)
+
+// Manifest says what an archive holds.
+type Manifest struct {
+	Format         string        `json:"format"`
+	Tool           string        `json:"tool"`
+	CreatedAt      time.Time     `json:"created_at"`
+	OrganizationID string        `json:"organization_id"`
+	Organization   string        `json:"organization"`
+	AssessmentID   string        `json:"assessment_id"`
+	Assessment     string        `json:"assessment"`
+	State          api.State     `json:"state"`
+	AuditHead      api.AuditHead `json:"audit_head"`
+	PublicKey      string        `json:"public_key"`
+	Files          []File        `json:"files"`
+}
+
+// File is one file of an archive.
+type File struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// version is a version of a deliverable with its items, as it is archived.
+type version[V, I any] struct {
+	Version V   `json:"version"`
+	Items   []I `json:"items"`
+}
+
+// folders are where the versions of each gate's deliverable stand.
+var folders = map[string]api.Gate{"soa": api.GateSoA, "gap_analysis": api.GateGapAnalysis, "maturity": api.GateMaturity, "poam": api.GatePOAM}

@@ -1,0 +1,428 @@
+// Package assessment is the assessment itself: its lifecycle, scope, Statement
+// of Applicability, gap analysis, maturity assessment, POA&M, and the approvals
+// that each of the four needs.
+//
+// Drafts come from the analyst, evidence from the knowledge base, controls from
+// the catalog. Nothing here becomes final without a person's decision on exactly
+// that content. Reports are written by a room above, which the engine passes in.
+package assessment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/catalog"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/store"
+)
+
+// Options are what the service is made of.
+type Options struct {
+	DB       *store.DB
+	Catalog  *catalog.Service
+	Evidence *evidence.Service
+	Clock    func() time.Time
+	// WriteReports writes the reports of an assessment, as the step to report_generated.
+	WriteReports func(ctx context.Context, by api.Caller, assessment string) error
+}
+
+// Service answers the operations on assessments and their deliverables.
+type Service struct {
+	db       *store.DB
+	catalog  *catalog.Service
+	evidence *evidence.Service
+	clock    func() time.Time
+	reports  func(context.Context, api.Caller, string) error
+
+	moving   moving
+	memories memories
+	judging  chan struct{}    // has room for as many as may judge at once
+	pages    *store.Memo[any] // of versions' items
+}
+
+// maxPages bounds the pages that are kept; one of 200 items is about a megabyte.
+const maxPages = 32
+
+// New makes the service.
+func New(o Options) *Service {
+	return &Service{db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, reports: o.WriteReports,
+		moving: moving{of: map[string]*sync.Mutex{}}, memories: memories{of: map[string]*memory{}}, judging: make(chan struct{}, maxJudging),
+		pages: store.NewMemo[any](o.DB, maxPages, store.SoAVersions, store.SoAItems, store.GapVersions, store.Findings,
+			store.MaturityVersions, store.MaturityScores, store.POAMVersions, store.POAMItems)}
+}
+
+// moving lets one transition or draft at a time work on an assessment in this process.
+type moving struct {
+	mu sync.Mutex
+	of map[string]*sync.Mutex
+}
+
+func (m *moving) lock(assessment string) (unlock func()) {
+	m.mu.Lock()
+	one := m.of[assessment]
+	if one == nil {
+		one = &sync.Mutex{}
+		m.of[assessment] = one
+	}
+	m.mu.Unlock()
+	one.Lock()
+	return one.Unlock
+}
+
+// Create makes an assessment. Frameworks and version are resolved and checked.
+func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAssessmentInput) (*api.Assessment, error) {
+	b := in.Body
+	name := strings.TrimSpace(b.Name)
+	if name == "" {
+		return nil, api.Invalid("name", "an assessment needs a name")
+	}
+	if err := checkDate("due_date", b.DueDate); err != nil {
+		return nil, err
+	}
+	snap, own, err := s.catalog.Newest(ctx, by.OrganizationID, b.SCFVersionID)
+	if err != nil {
+		return nil, err
+	}
+	refs := b.FrameworkIDs
+	if b.FrameworkID != "" {
+		refs = append([]string{b.FrameworkID}, refs...)
+	}
+	ids, codes, err := frameworks(snap, refs)
+	if err != nil {
+		return nil, err
+	}
+	var out api.Assessment
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		out = api.Assessment{
+			TenantRecord: tenantRecord(tx, by), Name: name, Description: b.Description, State: api.StateDraft,
+			SCFVersionID: snap.Version().ID, CustomRevision: own, FrameworkIDs: ids, Frameworks: codes, DueDate: b.DueDate, CreatedBy: by.Actor.Name, Revision: 1,
+		}
+		return errors.Join(ownKept(tx, by, own), store.Assessments.Insert(tx, by.OrganizationID, &out),
+			event(tx, by, &out, "", api.StateDraft, "created", "", nil),
+			audit.Tell(tx, by, audit.Event{Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
+				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes}}))
+	})
+	return &out, err
+}
+
+// ownKept refuses a revision of the organization's own catalog that was dropped since it was read.
+func ownKept(tx *store.Tx, by api.Caller, revision int) error {
+	if revision == 0 {
+		return nil
+	}
+	kept, err := store.CustomCatalogs.Has(tx, by.OrganizationID, int64(revision))
+	if err == nil && !kept {
+		err = api.Conflict("your own frameworks and controls were changed meanwhile; try again")
+	}
+	return err
+}
+
+func tenantRecord(tx *store.Tx, by api.Caller) api.TenantRecord {
+	return api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
+}
+
+func checkDate(field string, d *api.Date) error {
+	if d == nil {
+		return nil
+	}
+	if _, err := d.Time(); err != nil {
+		return api.Invalid(field, "%v", err)
+	}
+	return nil
+}
+
+// farthest is how many years ahead a date may lie; one beyond stands for "never".
+const farthest = 100
+
+// checkReach refuses what is no date, and a date that never comes.
+func (s *Service) checkReach(field string, d *api.Date) error {
+	if err := checkDate(field, d); err != nil || d == nil {
+		return err
+	}
+	if last := api.DateOf(s.clock().AddDate(farthest, 0, 0)); *d > last {
+		return api.Invalid(field, "%s is more than %d years ahead; give a date up to %s", *d, farthest, last)
+	}
+	return nil
+}
+
+// checkAhead is checkReach, and refuses a date that has passed: nothing can be due then.
+func (s *Service) checkAhead(field string, d *api.Date) error {
+	if err := s.checkReach(field, d); err != nil || d == nil {
+		return err
+	}
+	if today := s.today(); *d < today {
+		return api.Invalid(field, "%s has passed; give a date from %s on", *d, today)
+	}
+	return nil
+}
+
+// frameworks resolves ids and codes against the catalog, each once. A framework
+// that stands for others (an alias over several columns) brings them all.
+func frameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, err error) {
+	for _, ref := range refs {
+		scope, err := snap.FrameworkScope(ref)
+		if err != nil {
+			return nil, nil, api.Invalid("framework_id", "%v", err)
+		}
+		for _, f := range scope {
+			if !slices.Contains(ids, f.ID) {
+				ids, codes = append(ids, f.ID), append(codes, f.Code)
+			}
+		}
+	}
+	return ids, codes, nil
+}
+
+// get reads an assessment in a transaction.
+func get(tx *store.Tx, by api.Caller, id string) (api.Assessment, error) {
+	a, err := store.Assessments.Get(tx, by.OrganizationID, id)
+	return a, store.Missing(err, "assessment", id)
+}
+
+// read reads an assessment in a view of its own.
+func (s *Service) read(ctx context.Context, by api.Caller, id string) (a api.Assessment, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) { a, err = get(tx, by, id); return err })
+	return a, err
+}
+
+// Get is one assessment, with its counts.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Assessment, error) {
+	var a api.Assessment
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if a, err = get(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		return fillCounts(tx, &a)
+	})
+	return &a, err
+}
+
+// List lists assessments, newest first.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsInput) (*api.List[api.Assessment], error) {
+	q := strings.ToLower(in.Q)
+	out, err := store.SortedList(ctx, s.db, store.Assessments, by.OrganizationID, in.Paging, in.Sort, assessmentOrder, store.PageQuery[api.Assessment]{Reverse: true,
+		Filter: func(a *api.Assessment) bool {
+			return (in.State == "" || a.State == in.State) && (in.Status == "" || (a.State == api.StateClosed) == (in.Status == "closed")) &&
+				(in.Framework == "" || slices.Contains(a.FrameworkIDs, in.Framework) || slices.Contains(a.Frameworks, in.Framework)) &&
+				mentions(q, a.Name, a.Description)
+		}})
+	if err != nil {
+		return nil, err
+	}
+	return out, s.db.View(ctx, func(tx *store.Tx) error {
+		for i := range out.Data {
+			if err := fillCounts(tx, &out.Data[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// fillCounts sets what is derived: progress by state, and how many records there are.
+func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
+	org := a.OrganizationID
+	a.Progress = a.State.Progress()
+	if a.Counts.Documents, err = store.Documents.By("assessment").Count(tx, org, a.ID); err != nil {
+		return err
+	}
+	if a.Counts.Chunks, err = store.Chunks.By("assessment").Count(tx, org, a.ID); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		n     *int
+		count func(*store.Tx, string, string) (int, error)
+	}{{&a.Counts.SoAItems, soa.currentCount}, {&a.Counts.Findings, gap.currentCount}, {&a.Counts.POAMItems, poam.currentCount}} {
+		if *c.n, err = c.count(tx, org, a.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Update changes the named fields. Frameworks are fixed once the SoA is drafted.
+func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAssessmentInput) (*api.Assessment, error) {
+	b := in.Body
+	if b.Name != nil && strings.TrimSpace(*b.Name) == "" {
+		return nil, api.Invalid("name", "an assessment needs a name")
+	}
+	if err := checkDate("due_date", b.DueDate.Value); err != nil {
+		return nil, err
+	}
+	var refs *[]string
+	if b.FrameworkIDs != nil {
+		refs = b.FrameworkIDs
+	}
+	if b.FrameworkID != nil {
+		one := []string{*b.FrameworkID}
+		if refs != nil {
+			one = append(one, *refs...)
+		}
+		refs = &one
+	}
+	a, err := s.read(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	var ids, codes []string
+	own := a.CustomRevision
+	if refs != nil {
+		var snap *scf.Snapshot
+		snap, own, err = s.catalog.Newest(ctx, by.OrganizationID, a.SCFVersionID)
+		if err != nil {
+			return nil, err
+		}
+		if ids, codes, err = frameworks(snap, *refs); err != nil {
+			return nil, err
+		}
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if a, err = get(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		if err := match(in.Match, a.Revision); err != nil {
+			return err
+		}
+		if err := stillOpen(&a); err != nil {
+			return err
+		}
+		if refs != nil && !slices.Equal(codes, a.Frameworks) {
+			if a.State.Reached(api.StateSoADrafted) {
+				return api.Conflict("the frameworks are fixed since the Statement of Applicability was drafted (the assessment is %s)", a.State)
+			}
+			if err := ownKept(tx, by, own); err != nil {
+				return err
+			}
+			a.FrameworkIDs, a.Frameworks, a.CustomRevision = ids, codes, own
+		}
+		set(&a.Name, b.Name)
+		set(&a.Description, b.Description)
+		b.DueDate.Apply(&a.DueDate)
+		a.Revision++
+		a.UpdatedAt = tx.Now()
+		return errors.Join(store.Assessments.Put(tx, by.OrganizationID, &a),
+			audit.Note(tx, by, audit.Event{Type: "assessment.updated", AssessmentID: a.ID, Summary: "changed the assessment's own fields", ResourceType: "assessment", ResourceID: a.ID}),
+			fillCounts(tx, &a))
+	})
+	return &a, err
+}
+
+func set[T any](dst *T, v *T) {
+	if v != nil {
+		*dst = *v
+	}
+}
+
+// match refuses a conditional change where the record has moved on.
+func match(m api.Match, revision int) error {
+	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
+		return nil
+	}
+	return api.Invalid("If-Match", "the record is at revision %d, not %s: read it again and decide", revision, m.IfMatch)
+}
+
+// Delete removes an assessment and all that belongs to it; the audit chain keeps that it was.
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.None, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	defer s.Forget(in.AssessmentID)
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := get(tx, by, in.AssessmentID)
+		if err != nil {
+			return err
+		}
+		org := by.OrganizationID
+		for _, purge := range []func() error{
+			func() error { return s.evidence.Purge(tx, by, a.ID) },
+			func() error { return soa.purge(tx, org, a.ID) },
+			func() error { return gap.purge(tx, org, a.ID) },
+			func() error { return maturity.purge(tx, org, a.ID) },
+			func() error { return poam.purge(tx, org, a.ID) },
+			func() error { return store.ForgetBodies(tx, org, a.ID) },
+			func() error { return purgeBy(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID }) },
+			func() error {
+				return purgeBy(tx, store.Approvals, org, a.ID, func(r *api.Approval) string { return r.ID })
+			},
+			func() error {
+				return purgeBy(tx, store.Comments, org, a.ID, func(r *api.Comment) string { return r.ID })
+			},
+			func() error {
+				return purgeBy(tx, store.Delegations, org, a.ID, func(r *api.Delegation) string { return r.ID })
+			},
+			func() error { return purgeBy(tx, store.Reports, org, a.ID, func(r *api.Report) string { return r.ID }) },
+			func() error {
+				return purgeBy(tx, store.IssueLinks, org, a.ID, func(r *store.IssueLink) string { return r.ID })
+			},
+			func() error { return purgeArtifacts(tx, org, a.ID) },
+			func() error { return purgeAgentRuns(tx, org, a.ID) },
+			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },
+			func() error {
+				return purgeBy(tx, store.WorkflowRuns, org, a.ID, func(r *store.WorkflowRun) string { return r.ID })
+			},
+			func() error { _, err := store.LifecycleEvents.DeleteAll(tx, org, a.ID); return err },
+			func() error { _, err := store.Timeline.DeleteAll(tx, org, a.ID); return err },
+			func() error {
+				return purgeBy(tx, store.SyncConflicts, org, a.ID, func(r *api.SyncConflict) string { return r.ID })
+			},
+			func() error { return store.Assessments.Delete(tx, org, a.ID) },
+			func() error { return store.ForgetSync(tx, org, a.ID) },
+			func() error {
+				return audit.Tell(tx, by, audit.Event{Type: "assessment.deleted", Summary: "deleted " + a.Name,
+					ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"name": a.Name}})
+			},
+		} {
+			if err := purge(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return &api.None{}, err
+}
+
+// purgeBy deletes the records of a table that its index "assessment" lists.
+func purgeBy[R any](tx *store.Tx, t *store.TenantTable[R], org, assessment string, id func(*R) string) error {
+	var ids []string
+	for r, err := range t.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id(&r))
+	}
+	for _, i := range ids {
+		if err := t.Delete(tx, org, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purgeAgentRuns deletes the agent runs on an assessment, with what they did and proposed.
+func purgeAgentRuns(tx *store.Tx, org, assessment string) error {
+	var ids []string
+	for r, err := range store.AgentRuns.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, r.ID)
+	}
+	for _, id := range ids {
+		if _, err := store.AgentSteps.DeleteAll(tx, org, id); err != nil {
+			return err
+		}
+		if _, err := store.AgentOutputs.DeleteAll(tx, org, id); err != nil {
+			return err
+		}
+		if err := store.AgentRuns.Delete(tx, org, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

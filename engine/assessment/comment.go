@@ -1,0 +1,159 @@
+package assessment
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+// AddComment keeps what somebody says of a deliverable, a line or an approval. It changes
+// nothing that was submitted or approved.
+func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddCommentInput) (*api.Comment, error) {
+	text := strings.TrimSpace(in.Body.Text)
+	if text == "" {
+		return nil, api.Invalid("text", "say something")
+	}
+	var out api.Comment
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := get(tx, by, in.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if err := stillOpen(&a); err != nil {
+			return err
+		}
+		out = api.Comment{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Author: by.Actor, Text: text}
+		if err := subject(tx, by, in, &a, &out); err != nil {
+			return err
+		}
+		of := "the " + out.Gate.Title()
+		if out.Item != nil {
+			of = *out.Item + " in " + of
+		}
+		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.Tell(tx, by, audit.Event{Type: "comment.added", AssessmentID: a.ID, Summary: "commented on " + of,
+			ResourceType: "comment", ResourceID: out.ID, Data: map[string]any{"gate": out.Gate, "item": out.Item, "text_sha256": TextHash(text)}}))
+	})
+	return &out, err
+}
+
+// TextHash is by what the audit chain knows a comment.
+func TextHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// subject finds out what a comment is of.
+func subject(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assessment, c *api.Comment) error {
+	b := in.Body
+	c.Gate = b.Gate
+	if b.ReplyTo != "" {
+		to, err := commentNamed(tx, by, b.ReplyTo)
+		if err == nil && to.AssessmentID != a.ID {
+			err = api.NotFound("comment", b.ReplyTo)
+		}
+		if err != nil {
+			return err
+		}
+		if b.Gate != "" && b.Gate != to.Gate || b.Item != "" || b.ApprovalID != "" {
+			return api.Invalid("reply_to", "a reply is of what it answers; leave gate, item and approval_id out")
+		}
+		c.ReplyTo, c.Gate, c.Item, c.ApprovalID = &to.ID, to.Gate, to.Item, to.ApprovalID
+	}
+	if b.ApprovalID != "" {
+		p, err := approval(tx, by, b.ApprovalID)
+		if err == nil && p.AssessmentID != a.ID {
+			err = api.NotFound("approval", b.ApprovalID)
+		}
+		if err != nil {
+			return err
+		}
+		if b.Gate != "" && b.Gate != p.Gate {
+			return api.Invalid("gate", "the approval is of the %s", p.Gate.Title())
+		}
+		c.ApprovalID, c.Gate = &p.ID, p.Gate
+	}
+	if !slices.Contains(api.Gates, c.Gate) {
+		return api.Invalid("gate", "say what the comment is of: %v", api.Gates)
+	}
+	head, err := newestHead(tx, a, c.Gate)
+	if err != nil {
+		return err
+	}
+	if head == nil {
+		return api.Conflict("there is no %s yet to comment on", c.Gate.Title())
+	}
+	c.VersionNumber = head.VersionNumber
+	if b.Item == "" {
+		return nil
+	}
+	code, err := itemNamed(tx, by.OrganizationID, c.Gate, head.ID, b.Item)
+	if err != nil {
+		return err
+	}
+	if code == "" {
+		return api.Invalid("item", "version %d of the %s has no line %q; name a control's code", head.VersionNumber, c.Gate.Title(), b.Item)
+	}
+	c.Item = &code
+	return nil
+}
+
+// itemNamed is the code of a version's line as it is written there; empty where there is none.
+func itemNamed(tx *store.Tx, org string, gate api.Gate, version, code string) (string, error) {
+	switch gate {
+	case api.GateSoA:
+		return codeOf(tx, org, soa, version, code)
+	case api.GateGapAnalysis:
+		return codeOf(tx, org, gap, version, code)
+	case api.GateMaturity:
+		return codeOf(tx, org, maturity, version, code)
+	}
+	for i, err := range store.POAMItems.By("version").Scan(tx, org, store.Prefix(version)) {
+		if err != nil || strings.EqualFold(i.POAMCode, code) {
+			return i.POAMCode, err
+		}
+	}
+	return codeOf(tx, org, poam, version, code)
+}
+
+func codeOf[V, I any](tx *store.Tx, org string, k kind[V, I], version, code string) (string, error) {
+	for i, err := range k.items.By("version").Scan(tx, org, store.Prefix(version)) {
+		if err != nil {
+			return "", err
+		}
+		if it := k.item(&i); strings.EqualFold(it.ControlCode, code) || it.ID == code {
+			return it.ControlCode, nil
+		}
+	}
+	return "", nil
+}
+
+func commentNamed(tx *store.Tx, by api.Caller, id string) (api.Comment, error) {
+	c, err := store.Comments.Get(tx, by.OrganizationID, id)
+	return c, store.Missing(err, "comment", id)
+}
+
+// GetComment is one comment.
+func (s *Service) GetComment(ctx context.Context, by api.Caller, in *api.CommentInput) (*api.Comment, error) {
+	var c api.Comment
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) { c, err = commentNamed(tx, by, in.CommentID); return err })
+	return &c, err
+}
+
+// ListComments lists what was said, oldest first.
+func (s *Service) ListComments(ctx context.Context, by api.Caller, in *api.CommentsInput) (*api.List[api.Comment], error) {
+	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	return store.List(ctx, s.db, store.Comments, by.OrganizationID, in.Paging, store.PageQuery[api.Comment]{Index: "assessment", Prefix: store.K(in.AssessmentID),
+		Filter: func(c *api.Comment) bool {
+			return (in.Gate == "" || c.Gate == in.Gate) && (in.Item == "" || c.Item != nil && strings.EqualFold(*c.Item, in.Item)) &&
+				(in.ApprovalID == "" || c.ApprovalID != nil && *c.ApprovalID == in.ApprovalID)
+		}})
+}

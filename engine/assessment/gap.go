@@ -1,0 +1,497 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/store"
+)
+
+// afterSoA names what a deliverable made from the SoA would be drafted from now.
+func (s *Service) afterSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
+	var v api.SoAVersion
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		v, err = soa.needed(tx, a)
+		return err
+	})
+	return soa.asInput(&v), err
+}
+
+// draftGap turns every applicable item of the SoA that falls short into a finding.
+// Gaps that people added by hand are kept.
+func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
+	v, items, err := basisOf(ctx, s, a, soa)
+	if err != nil {
+		return d, err
+	}
+	return s.gapFrom(ctx, a, &v, items)
+}
+
+// gapFrom drafts from the items of one SoA version.
+func (s *Service) gapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.Finding], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	d = draft[api.Finding]{method: judge.Rules, inputs: soa.asInput(v)}
+	standing, lines := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
+	for n := range items {
+		lines[items[n].ControlCode] = &items[n]
+		if items[n].Applicability.In() {
+			standing[items[n].ControlCode] = items[n].ImplementationStatus
+		}
+	}
+	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (f api.Finding, falls bool, err error) {
+		if !i.Applicability.In() {
+			return f, false, nil
+		}
+		c, err := snap.Control(i.ControlCode)
+		if err != nil {
+			return f, false, err
+		}
+		f, falls = judge.Finding(c, *i, standing)
+		f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
+		return f, falls, nil
+	})
+	d.over = func(d *draft[api.Finding], old *former[api.Finding]) {
+		overFindings(d, old)
+		for n := range d.items {
+			f := &d.items[n]
+			if line := lines[f.ControlCode]; line != nil && f.Source != manual && f.SetByHand("status") {
+				judge.Overrule(f, *line, cmp.Or(judge.OverruledBy(f.Cause), text(f.EditedBy)))
+			}
+		}
+	}
+	return d, err
+}
+
+// overFindings brings what people found and edited into the findings of the rules.
+func overFindings(d *draft[api.Finding], old *former[api.Finding]) {
+	keepManual(d, old.items)
+	carry(gap, d, old.items, copyFinding)
+}
+
+// sameControl is the item of another deliverable on the same control.
+func sameControl(i api.Item) api.Item {
+	return api.Item{ControlID: i.ControlID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle, DomainCode: i.DomainCode, RequirementCodes: i.RequirementCodes}
+}
+
+func copyFinding(to, from *api.Finding, field string) {
+	switch field {
+	case "status":
+		if to.Status != from.Status { // its texts tell who set it
+			to.Condition, to.Cause = from.Condition, from.Cause
+		}
+		to.Status, to.Result = from.Status, from.Result
+	case "severity":
+		to.Severity, to.SeverityReason = from.Severity, from.SeverityReason
+	case "gap_type":
+		to.GapType = from.GapType
+	case "condition":
+		to.Condition = from.Condition
+	case "criteria":
+		to.Criteria = from.Criteria
+	case "cause":
+		to.Cause = from.Cause
+	case "effect":
+		to.Effect = from.Effect
+	case "recommendation":
+		to.Recommendation = from.Recommendation
+	case "owner":
+		to.Owner = from.Owner
+	case "note":
+		to.Note = from.Note
+	case "due_date":
+		to.DueDate = from.DueDate
+	}
+}
+
+// manual is the source of the gaps that people added.
+const manual = "manual"
+
+// keepManual carries gaps added by hand over into a new draft.
+func keepManual(d *draft[api.Finding], old []api.Finding) {
+	for _, f := range old {
+		if f.Source == manual {
+			f.OriginID = f.Origin()
+			d.items = append(d.items, f)
+			d.keeps(f.ControlCode)
+		}
+	}
+}
+
+// DraftGap drafts the next version.
+func (s *Service) DraftGap(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.GapVersion, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap, nil)
+}
+
+// RegenerateGap drafts again, keeping what people edited and added.
+func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
+	v, err := getVersion(ctx, s, by, gap, in.GapVersionID)
+	if err != nil {
+		return nil, err
+	}
+	defer s.moving.lock(v.AssessmentID)()
+	return writeDraft(ctx, s, by, v.AssessmentID, gap, again(s.draftGap), nil)
+}
+
+// ListGap lists versions, newest first.
+func (s *Service) ListGap(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.GapVersion], error) {
+	return list(ctx, s, by, gap, in)
+}
+
+// GetGap is one version.
+func (s *Service) GetGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
+	return getVersion(ctx, s, by, gap, in.GapVersionID)
+}
+
+// SubmitGap puts a version under review.
+func (s *Service) SubmitGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
+	return submitVersion(ctx, s, by, gap, in.GapVersionID, nil)
+}
+
+// ApproveGap approves a version.
+func (s *Service) ApproveGap(ctx context.Context, by api.Caller, in *api.DecideGapInput) (*api.GapVersion, error) {
+	return approveVersion(ctx, s, by, gap, in.GapVersionID, in.Body)
+}
+
+// ListFindings lists a version's findings, worst first.
+func (s *Service) ListFindings(ctx context.Context, by api.Caller, in *api.FindingsInput) (*api.List[api.Finding], error) {
+	return s.findings(ctx, by, in.GapVersionID, in.FindingFilter, in.Paging)
+}
+
+// ListGaps lists the gaps of the assessment's newest version, worst first.
+func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput) (*api.List[api.Finding], error) {
+	var id string
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		if _, err := get(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		v, _, err := gap.newest(tx, by.OrganizationID, in.AssessmentID)
+		id = v.ID
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		return &api.List[api.Finding]{Data: []api.Finding{}, Pagination: api.Pagination{Limit: in.Limit}}, nil
+	}
+	return s.findings(ctx, by, id, in.FindingFilter, in.Paging)
+}
+
+func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
+	q := strings.ToLower(f.Q)
+	if _, err := narrow(ctx, s, by, gap, id, narrowing{domain: &f.Domain, control: &f.ControlCode}); err != nil {
+		return nil, err
+	}
+	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
+		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
+			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
+			(f.Result == "" || i.Result == f.Result) && (f.GapType == "" || i.GapType == f.GapType) && (f.Source == "" || i.Source == f.Source)
+	})
+}
+
+// WorstFirst orders findings by what is worse, then by control.
+func WorstFirst(a, b *api.Finding) int {
+	return cmp.Or(a.Worse(b), scf.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+}
+
+// GetFinding is one finding.
+func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.FindingInput) (*api.Finding, error) {
+	return getItem(ctx, s, by, gap, "finding", in.FindingID)
+}
+
+// UpdateFinding changes a finding by a person's hand.
+func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
+	b := in.Body
+	if err := firstError(owner(b.Owner.Value), s.checkAhead("due_date", b.DueDate.Value)); err != nil {
+		return nil, err
+	}
+	if b.Status != nil && *b.Status == api.NotAssessed {
+		return nil, notAssessed()
+	}
+	var line *api.SoAItem // for a status
+	if b.Status != nil {
+		var err error
+		if line, err = s.lineOf(ctx, by, in.FindingID); err != nil {
+			return nil, err
+		}
+	}
+	rules, err := rulesLine(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
+	if err != nil {
+		return nil, err
+	}
+	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
+		var f fields
+		assign(&f, "status", &i.Status, b.Status)
+		if b.Status != nil {
+			i.Result = resultOf(i.Status)
+		}
+		if line != nil {
+			judge.Overrule(i, *line, by.Actor.Name)
+		}
+		assign(&f, "severity", &i.Severity, b.Severity)
+		if b.Severity != nil {
+			i.SeverityReason = "set by " + by.Actor.Name
+		}
+		assign(&f, "gap_type", &i.GapType, b.GapType)
+		assign(&f, "condition", &i.Condition, b.Condition)
+		assign(&f, "criteria", &i.Criteria, b.Criteria)
+		assign(&f, "cause", &i.Cause, b.Cause)
+		assign(&f, "effect", &i.Effect, b.Effect)
+		assign(&f, "recommendation", &i.Recommendation, b.Recommendation)
+		f.note("owner", orNobody(b.Owner).Apply(&i.Owner))
+		f.note("note", b.Note.Apply(&i.Note))
+		f.note("due_date", b.DueDate.Apply(&i.DueDate))
+		return f, handBack(&f, &i.Item, b.Reset, i, rules, func(to, from *api.Finding, field string) {
+			if copyFinding(to, from, field); field == "status" {
+				to.MissingElements, to.SeverityPoints = from.MissingElements, from.SeverityPoints
+				if !to.SetByHand("severity") {
+					to.Severity, to.SeverityReason = from.Severity, from.SeverityReason
+				}
+			}
+		})
+	})
+}
+
+func notAssessed() error {
+	return api.Invalid("status", "what nobody judged is no gap; where too little was found to tell, it is not_evidenced")
+}
+
+// lineOf is the line of the SoA that a finding was made from; nil where a person added the finding.
+func (s *Service) lineOf(ctx context.Context, by api.Caller, finding string) (line *api.SoAItem, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		f, err := gap.items.Get(tx, by.OrganizationID, finding)
+		if err != nil {
+			return store.Missing(err, gap.gate.Title()+" item", finding)
+		}
+		v, err := gap.get(tx, by.OrganizationID, f.VersionID)
+		basis := v.Inputs["soa_version_id"]
+		if err != nil || f.Source == manual || basis == "" {
+			return err
+		}
+		a, err := get(tx, by, f.AssessmentID)
+		if err != nil {
+			return err
+		}
+		line, err = soa.lastOf(tx, &a, []string{basis}, f.ControlCode)
+		return err
+	})
+	return line, err
+}
+
+// resultOf is the result that an implementation status means.
+func resultOf(st api.Implementation) api.Result {
+	switch st {
+	case api.Implemented:
+		return api.Met
+	case api.PartiallyImplemented:
+		return api.PartiallyMet
+	case api.Planned, api.NotImplemented:
+		return api.NotMet
+	}
+	return api.ResultNoEvid
+}
+
+// ownCode tells of a code that the catalog may lack: it goes into tables, sheets and the names of files.
+func ownCode(code string) bool {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
+	}
+	first, _ := utf8.DecodeRuneInString(code)
+	return unicode.IsLetter(first) && utf8.RuneCountInString(code) <= 64 && !strings.ContainsFunc(code, odd)
+}
+
+// CreateGap adds a gap by hand to the newest version, or begins the first one with it.
+func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
+	b := in.Body
+	if err := firstError(owner(b.Owner), s.checkAhead("due_date", b.DueDate)); err != nil {
+		return nil, err
+	}
+	if b.Status == api.NotAssessed {
+		return nil, notAssessed()
+	}
+	if b.Status == api.Implemented {
+		return nil, api.Invalid("status", "what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced")
+	}
+	a, err := s.read(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.snapshot(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	f := api.Finding{Status: b.Status, Result: resultOf(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: manual,
+		Condition: b.Condition, Cause: b.Cause, Effect: b.Effect, Recommendation: b.Recommendation, GapType: cmp.Or(b.GapType, "implementation"),
+		Owner: b.Owner, DueDate: b.DueDate, Confidence: 1}
+	f.ControlCode, f.EditedBy = strings.ToUpper(strings.TrimSpace(b.ControlID)), &by.Actor.Name
+	c, err := snap.Control(b.ControlID)
+	var missing *scf.NotFound
+	switch {
+	case err == nil:
+		f.Item = api.Item{ControlID: c.ID, ControlCode: c.Code, ControlTitle: c.Title, DomainCode: c.DomainCode, EditedBy: &by.Actor.Name}
+		f.InCatalog, f.Criteria = true, c.Description
+		if c.Weight != nil {
+			f.Weight = *c.Weight
+		}
+		if _, codes, err := controlsOf(snap, &a); err == nil {
+			f.RequirementCodes = codes[c.Code]
+		}
+		_, f.SeverityPoints, _ = judge.Severity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
+	case !errors.As(err, &missing):
+		return nil, err
+	case !ownCode(f.ControlCode):
+		return nil, api.Invalid("control_id", "%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters", b.ControlID)
+	}
+	told := f.Condition != ""
+	if !told {
+		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, strings.ReplaceAll(string(b.Status), "_", " "), by.Actor.Name)
+	}
+	if err := validFinding(&f); err != nil {
+		return nil, err
+	}
+	return s.addFinding(ctx, by, a.ID, f, told)
+}
+
+// addFinding writes a gap into the newest version, or the one after it; one that is told in the words of another is refused.
+func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment string, f api.Finding, told bool) (*api.Finding, error) {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		org := by.OrganizationID
+		a, err := get(tx, by, assessment)
+		if err != nil {
+			return err
+		}
+		if err := stillOpen(&a); err != nil {
+			return err
+		}
+		v, ok, err := gap.newest(tx, org, a.ID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !ok:
+			v, err = gap.add(tx, by, &a, draft[api.Finding]{method: "by hand"})
+		case v.Status == api.VersionUnderReview:
+			err = gap.reopen(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
+		case v.Status != api.VersionDraft:
+			var items []api.Finding
+			if items, err = gap.itemsOf(tx, org, v.ID); err == nil {
+				v, err = gap.add(tx, by, &a, draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, kept: v.Kept, copied: true})
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if told {
+			if err := notThere(tx, org, v.ID, &f); err != nil {
+				return err
+			}
+		}
+		author(&v.DeliverableVersion, by)
+		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
+		f.OriginID = f.ID
+		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.seal(tx, org, &v)); err != nil {
+			return err
+		}
+		return errors.Join(gap.versions.Put(tx, org, &v), recordArtifact(tx, by, a.ID, string(gap.gate), gap.gate.Title(), v.DeliverableVersion),
+			audit.Tell(tx, by, audit.Event{Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
+				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity}}))
+	})
+	return &f, err
+}
+
+// notThere refuses a gap that people added before in the same words.
+func notThere(tx *store.Tx, org, version string, f *api.Finding) error {
+	items, err := gap.itemsOf(tx, org, version)
+	for _, i := range items {
+		if i.Source == manual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause && text(i.Owner) == text(f.Owner) {
+			return api.Invalid("condition", "this gap on %s was added already, as %s; change that one, or say in its condition what differs", f.ControlCode, i.ID)
+		}
+	}
+	return err
+}
+
+// overSoA are the codes of controls of which people say another status in the gap analysis than their lines have, sorted.
+func overSoA(items []api.SoAItem, found []api.Finding) []string {
+	line := make(map[string]api.Implementation, len(items))
+	for _, i := range items {
+		line[i.ControlCode] = i.ImplementationStatus
+	}
+	var codes []string
+	for _, f := range found {
+		if (f.Source == manual || f.SetByHand("status")) && f.Status != line[f.ControlCode] {
+			codes = append(codes, f.ControlCode)
+		}
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// GetGapSummary counts a version.
+func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
+	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}, DeficientMaterial: []string{}, OtherwiseThanSoA: []string{}, Changes: []api.GapChange{}}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		v, err := gap.get(tx, by.OrganizationID, in.GapVersionID)
+		if err != nil {
+			return err
+		}
+		found, err := gap.itemsOf(tx, by.OrganizationID, v.ID)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			out.Findings++
+			out.ByResult[f.Result]++
+			out.BySeverity[f.Severity]++
+			out.ByDomain[cmp.Or(f.DomainCode, "other")]++
+			out.ByType[f.GapType]++
+		}
+		if err := gapChanges(tx, by.OrganizationID, &v, found, out); err != nil {
+			return err
+		}
+		basis := v.Inputs["soa_version_id"]
+		if basis == "" {
+			return nil
+		}
+		items, err := soa.itemsOf(tx, by.OrganizationID, basis)
+		if err != nil {
+			return err
+		}
+		weights := map[string]int{} // of the controls with a finding; no other weight is asked for
+		for _, f := range found {
+			weights[f.ControlCode] = f.Weight
+		}
+		for _, i := range items {
+			switch {
+			case !i.Applicability.In():
+			case !judge.Assessed(&i):
+				out.NotAssessed++
+			default:
+				out.Controls++
+				if _, short := weights[i.ControlCode]; !short && i.ImplementationStatus == api.Implemented {
+					out.ByResult[api.Met]++
+				}
+			}
+		}
+		out.CompliancePct, out.ComplianceFormula = judge.Compliance(items)
+		out.OtherwiseThanSoA = append(out.OtherwiseThanSoA, overSoA(items, found)...)
+		c := judge.Conformity(items, func(code string) int { return weights[code] })
+		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Pct, c.Formula
+		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,291 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/store"
+)
+
+// defaultTarget is the level aimed at where nobody says otherwise: well defined.
+const defaultTarget = 3
+
+// draftMaturity rates every applicable control of the SoA.
+func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
+	v, items, err := basisOf(ctx, s, a, soa)
+	if err != nil {
+		return d, err
+	}
+	return s.maturityFrom(ctx, a, &v, items)
+}
+
+// maturityFrom rates the items of one SoA version.
+func (s *Service) maturityFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return d, err
+	}
+	d = draft[api.MaturityScore]{method: judge.Rules, inputs: soa.asInput(v)}
+	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
+		if !i.Applicability.In() {
+			return score, false, nil
+		}
+		c, err := snap.Control(i.ControlCode)
+		if err != nil {
+			return score, false, err
+		}
+		score = judge.Maturity(c, *i, defaultTarget)
+		score.Item = sameControl(i.Item)
+		return score, true, nil
+	})
+	d.over = func(d *draft[api.MaturityScore], old *former[api.MaturityScore]) { overScores(d, old, snap) }
+	return d, err
+}
+
+// overScores carries what people set, and tells each control's assessed level before: in the version
+// before, or, where that has the same levels, what it told itself.
+func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], snap *scf.Snapshot) {
+	was := carry(maturity, d, old.items, func(to, from *api.MaturityScore, field string) {
+		copyScore(to, from, field)
+		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
+			judge.SetCriteria(to, c)
+		}
+	})
+	moved := len(d.items) != len(old.items)
+	for n, from := range was {
+		moved = moved || from == nil || from.Assessed != d.items[n].Assessed || from.Level != d.items[n].Level
+	}
+	for n, from := range was {
+		i := &d.items[n]
+		switch {
+		case from == nil:
+		case !moved:
+			i.PreviousLevel = from.PreviousLevel
+		case from.Assessed:
+			i.PreviousLevel = &from.Level
+		}
+	}
+}
+
+func copyScore(to, from *api.MaturityScore, field string) {
+	switch field {
+	case "level":
+		to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
+	case "target_level":
+		to.TargetLevel = from.TargetLevel
+	case "rationale":
+		to.Rationale = from.Rationale
+	case "note":
+		to.Note = from.Note
+	}
+}
+
+// DraftMaturity drafts the next version.
+func (s *Service) DraftMaturity(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.MaturityVersion, error) {
+	defer s.moving.lock(in.AssessmentID)()
+	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity, nil)
+}
+
+// RegenerateMaturity drafts again, keeping what people edited.
+func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
+	v, err := getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+	if err != nil {
+		return nil, err
+	}
+	defer s.moving.lock(v.AssessmentID)()
+	return writeDraft(ctx, s, by, v.AssessmentID, maturity, again(s.draftMaturity), nil)
+}
+
+// ListMaturity lists versions, newest first.
+func (s *Service) ListMaturity(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.MaturityVersion], error) {
+	return list(ctx, s, by, maturity, in)
+}
+
+// GetMaturity is one version.
+func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
+	return getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+}
+
+// ListScores lists a version's scores by control code.
+func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
+	asked, q := *in, strings.ToLower(in.Q)
+	if _, err := narrow(ctx, s, by, maturity, in.MaturityVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode}); err != nil {
+		return nil, err
+	}
+	in = &asked
+	return listItems(ctx, s, by, maturity, in.MaturityVersionID, asked, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
+		return about(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
+			(in.Level == "" || fmt.Sprint(i.Level) == in.Level) && (in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
+			mentions(q, i.ControlCode, i.ControlTitle, i.Rationale)
+	})
+}
+
+// GetScore is one score.
+func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityScoreInput) (*api.MaturityScore, error) {
+	return getItem(ctx, s, by, maturity, "maturity score", in.MaturityScoreID)
+}
+
+// UpdateScore changes a score by a person's hand.
+func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
+	b := in.Body
+	var asks *api.Control // for a level
+	if b.Level != nil || len(b.Reset) > 0 {
+		var err error
+		if asks, err = s.controlOf(ctx, by, in.MaturityScoreID); err != nil {
+			return nil, err
+		}
+	}
+	rules, err := rulesLine(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
+	if err != nil {
+		return nil, err
+	}
+	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
+		var f fields
+		assign(&f, "level", &i.Level, b.Level)
+		if b.Level != nil {
+			i.Assessed = true
+			if asks != nil {
+				judge.SetCriteria(i, *asks)
+			}
+			if b.Rationale == nil {
+				i.Rationale = judge.ByPerson(by.Actor.Name)
+			}
+		}
+		assign(&f, "target_level", &i.TargetLevel, b.TargetLevel)
+		assign(&f, "rationale", &i.Rationale, b.Rationale)
+		f.note("note", b.Note.Apply(&i.Note))
+		return f, handBack(&f, &i.Item, b.Reset, i, rules, func(to, from *api.MaturityScore, field string) {
+			copyScore(to, from, field)
+			if asks != nil && field == "level" {
+				judge.SetCriteria(to, *asks)
+			}
+		})
+	})
+}
+
+// controlOf is the control that a score rates; nil where the catalog has it no more.
+func (s *Service) controlOf(ctx context.Context, by api.Caller, score string) (*api.Control, error) {
+	sc, err := s.GetScore(ctx, by, &api.MaturityScoreInput{MaturityScoreID: score})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.read(ctx, by, sc.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.snapshot(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	c, err := snap.Control(sc.ControlCode)
+	if err != nil {
+		return nil, nil
+	}
+	return &c, nil
+}
+
+// SubmitMaturity puts a version under review.
+func (s *Service) SubmitMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
+	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID, nil)
+}
+
+// ApproveMaturity approves a version.
+func (s *Service) ApproveMaturity(ctx context.Context, by api.Caller, in *api.DecideMaturityInput) (*api.MaturityVersion, error) {
+	return approveVersion(ctx, s, by, maturity, in.MaturityVersionID, in.Body)
+}
+
+// GetMaturitySummary is a version by domain.
+func (s *Service) GetMaturitySummary(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturitySummary, error) {
+	var v api.MaturityVersion
+	var scores []api.MaturityScore
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if v, err = maturity.get(tx, by.OrganizationID, in.MaturityVersionID); err != nil {
+			return err
+		}
+		scores, err = maturity.itemsOf(tx, by.OrganizationID, v.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.read(ctx, by, v.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.domainNames(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	out := summarize(scores, names)
+	out.MaturityVersionID = v.ID
+	return out, nil
+}
+
+func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[string]string, error) {
+	snap, err := s.snapshot(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, d := range snap.Domains() {
+		names[d.Code] = d.Name
+	}
+	return names, nil
+}
+
+// summarize counts scores by domain and overall. Means are over assessed controls only.
+func summarize(scores []api.MaturityScore, names map[string]string) *api.MaturitySummary {
+	out := &api.MaturitySummary{Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},
+		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not assessed and not counted as level 0"}
+	by := map[string][]api.MaturityScore{}
+	for _, sc := range scores {
+		by[sc.DomainCode] = append(by[sc.DomainCode], sc)
+		if sc.Assessed {
+			out.ByLevel[fmt.Sprint(sc.Level)]++
+		} else {
+			out.ByLevel["not_assessed"]++
+		}
+	}
+	for code, list := range by {
+		out.Domains = append(out.Domains, domainMaturity(code, names[code], list))
+	}
+	slices.SortFunc(out.Domains, func(a, b api.DomainMaturity) int { return cmp.Compare(a.DomainCode, b.DomainCode) })
+	out.Overall = domainMaturity("", "All domains", scores)
+	return out
+}
+
+func domainMaturity(code, name string, scores []api.MaturityScore) api.DomainMaturity {
+	d := api.DomainMaturity{DomainCode: code, DomainName: name, Controls: len(scores)}
+	var sum, weighted, weights, targets float64
+	for _, sc := range scores {
+		targets += float64(sc.TargetLevel)
+		if !sc.Assessed {
+			continue
+		}
+		d.Assessed++
+		sum += float64(sc.Level)
+		weighted += float64(sc.Level * sc.Weight)
+		weights += float64(sc.Weight)
+		if d.Minimum == nil || sc.Level < *d.Minimum {
+			level := sc.Level
+			d.Minimum = &level
+		}
+	}
+	if len(scores) > 0 {
+		d.AssessedPct = round(100*float64(d.Assessed)/float64(len(scores)), 1)
+		d.TargetMean = rounded(targets/float64(len(scores)), 2)
+	}
+	if d.Assessed > 0 {
+		d.Mean = rounded(sum/float64(d.Assessed), 2)
+	}
+	if weights > 0 {
+		d.WeightedMean = rounded(weighted/weights, 2)
+	}
+	return d
+}

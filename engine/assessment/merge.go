@@ -1,0 +1,189 @@
+package assessment
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/scf-service/service/api"
+)
+
+// FieldChange is a change of one field: what it was, and what it is to be.
+type FieldChange struct {
+	From json.RawMessage `json:"from"`
+	To   json.RawMessage `json:"to"`
+}
+
+// FieldConflict is a field that has changed here as well, to something else.
+type FieldConflict struct {
+	RecordID, Label, Field string
+	Base, Here, There      json.RawMessage
+}
+
+// itemFields are those of an item that no merge changes: they say what it is, or are kept by the rules.
+var itemFields = []string{"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
+	"control_id", "control_code", "control_title", "domain_code", "edited_by"}
+
+// followFields are set by the rules whenever a person sets others: where they differ, those do.
+var followFields = []string{"reason", "needs_review", "edited_fields"}
+
+// levelFields follow the level of a maturity score. Of a finding, people write the criteria.
+var levelFields = []string{"criteria", "next_criteria"}
+
+func follows(gate api.Gate, field string) bool {
+	return slices.Contains(followFields, field) || gate == api.GateMaturity && slices.Contains(levelFields, field)
+}
+
+// lists whose elements are known by one of their fields.
+var elementKeys = map[string]string{"milestones": "title", "statements": "text", "evidence": "sha256"}
+
+// MergeFields brings changes into a record's fields, three ways: a field that is as the
+// change found it takes the change, lists merge by their elements, and what both changed
+// to different things stays as it is and is a conflict.
+func MergeFields(fields map[string]json.RawMessage, changes map[string]FieldChange, protected []string) (merged []string, conflicts []FieldConflict) {
+	names := make([]string, 0, len(changes))
+	for name := range changes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c, here := changes[name], fields[name]
+		switch {
+		case slices.Contains(protected, name), same(here, c.To):
+		case same(here, c.From):
+			fields[name] = c.To
+			merged = append(merged, name)
+		default:
+			if list, ok := mergeLists(c.From, here, c.To, elementKeys[name]); ok {
+				if !same(list, here) {
+					fields[name] = list
+					merged = append(merged, name)
+				}
+				continue
+			}
+			conflicts = append(conflicts, FieldConflict{Field: name, Base: c.From, Here: here, There: c.To})
+		}
+	}
+	return merged, conflicts
+}
+
+func same(a, b json.RawMessage) bool {
+	empty := func(v json.RawMessage) bool {
+		return len(v) == 0 || string(v) == "null" || string(v) == `""` || string(v) == "[]" || string(v) == "{}"
+	}
+	return bytes.Equal(a, b) || empty(a) && empty(b)
+}
+
+// mergeLists merges lists, and maps as lists of their entries; false where they are none,
+// or an element was changed by both.
+func mergeLists(base, here, there json.RawMessage, key string) (json.RawMessage, bool) {
+	var was, is, new []json.RawMessage
+	if json.Unmarshal(base, &was) != nil || json.Unmarshal(here, &is) != nil || json.Unmarshal(there, &new) != nil {
+		return mergeMaps(base, here, there)
+	}
+	name := func(e json.RawMessage) string {
+		if key != "" {
+			var fields map[string]json.RawMessage
+			if json.Unmarshal(e, &fields) == nil && len(fields[key]) > 0 {
+				return string(fields[key])
+			}
+		}
+		return string(e)
+	}
+	index := func(all []json.RawMessage) (map[string]json.RawMessage, bool) {
+		out := map[string]json.RawMessage{}
+		for _, e := range all {
+			if _, twice := out[name(e)]; twice {
+				return nil, false
+			}
+			out[name(e)] = e
+		}
+		return out, true
+	}
+	w, ok1 := index(was)
+	i, ok2 := index(is)
+	n, ok3 := index(new)
+	if !ok1 || !ok2 || !ok3 {
+		return nil, false
+	}
+	out := []json.RawMessage{}
+	for _, e := range is {
+		id := name(e)
+		one, ok := mergeElement(w[id], e, n[id])
+		if !ok {
+			return nil, false
+		}
+		if one != nil {
+			out = append(out, one)
+		}
+	}
+	for _, e := range new {
+		id := name(e)
+		if i[id] != nil {
+			continue
+		}
+		one, ok := mergeElement(w[id], nil, e)
+		if !ok {
+			return nil, false
+		}
+		if one != nil {
+			out = append(out, one)
+		}
+	}
+	b, err := json.Marshal(out)
+	return b, err == nil
+}
+
+// mergeElement merges one element; nil is one that is not there.
+func mergeElement(base, here, there json.RawMessage) (json.RawMessage, bool) {
+	switch {
+	case bytes.Equal(here, there), bytes.Equal(base, there):
+		return here, true
+	case bytes.Equal(base, here):
+		return there, true
+	}
+	return nil, false
+}
+
+func mergeMaps(base, here, there json.RawMessage) (json.RawMessage, bool) {
+	var w, i, n map[string]json.RawMessage
+	if json.Unmarshal(base, &w) != nil || json.Unmarshal(here, &i) != nil || json.Unmarshal(there, &n) != nil || i == nil || n == nil {
+		return nil, false
+	}
+	out := map[string]json.RawMessage{}
+	for _, m := range []map[string]json.RawMessage{i, n} {
+		for name := range m {
+			one, ok := mergeElement(w[name], i[name], n[name])
+			if !ok {
+				return nil, false
+			}
+			if one != nil {
+				out[name] = one
+			}
+		}
+	}
+	b, err := json.Marshal(out)
+	return b, err == nil
+}
+
+// Fields are the fields of a record as JSON.
+func Fields(r any) (map[string]json.RawMessage, error) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]json.RawMessage
+	return out, json.Unmarshal(b, &out)
+}
+
+// Fill reads a record from its fields.
+func Fill(fields map[string]json.RawMessage, r any) error {
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, r); err != nil {
+		return api.Invalid("", "a field has a value of the wrong kind: %v", err)
+	}
+	return nil
+}

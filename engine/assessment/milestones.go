@@ -1,0 +1,169 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// approvedItem is an item as it stands in the approved version of its plan; nil where it does not.
+// Its dates and first milestones stay.
+func (s *Service) approvedItem(ctx context.Context, by api.Caller, id string) (out *api.POAMItem, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		item, err := poam.items.Get(tx, by.OrganizationID, id)
+		if err != nil {
+			return store.Missing(err, poam.gate.Title()+" item", id)
+		}
+		a, err := get(tx, by, item.AssessmentID)
+		if err != nil {
+			return err
+		}
+		approved, err := poam.lastApproved(tx, s, &a)
+		out = approvedAs(approved, &item)
+		return err
+	})
+	return out, err
+}
+
+// approvedAs is the approved item that an item goes back to.
+func approvedAs(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
+	return poam.pair([]api.POAMItem{*item}, approved)[0]
+}
+
+// moveDue writes another date beside the approved one.
+func (s *Service) moveDue(by api.Caller, i *api.POAMItem, to api.Date) {
+	if to != i.Due() {
+		i.DueChanges = append(slices.Clone(i.DueChanges), api.MilestoneChange{At: string(s.today()), By: by.Actor.Name, DueDate: to})
+	}
+}
+
+func sameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
+
+// milestones are an item's new ones: those that were approved have to be among them, with
+// the date they had, and a change that is new is by whoever makes it, today where no day is named.
+func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.POAMItem, given []api.Milestone) ([]api.Milestone, error) {
+	if approved != nil {
+		for _, m := range approved.Milestones {
+			at := slices.IndexFunc(given, func(g api.Milestone) bool { return sameMilestone(g, m) })
+			if at < 0 {
+				return nil, api.Invalid("milestones", "%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled", m.Title, m.DueDate)
+			}
+			if n := len(m.Changes); len(given[at].Changes) < n || !slices.Equal(given[at].Changes[:n], m.Changes) {
+				return nil, api.Invalid("milestones.changes", "the changes of %q that were approved stay; add the new one after them", m.Title)
+			}
+		}
+	}
+	out := slices.Clone(given)
+	for n := range out {
+		m := &out[n]
+		if err := s.plausible(was, given, m); err != nil {
+			return nil, err
+		}
+		if api.Blank(m.Title) {
+			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
+		}
+		s.signDone(by, was, m)
+		m.Status = cmp.Or(m.Status, "open")
+		if m.Changes = slices.Clone(m.Changes); len(m.Changes) == 0 {
+			m.Changes = nil // as where none were ever given
+		}
+		for j := range m.Changes {
+			if err := s.sign(by, was, &m.Changes[j]); err != nil {
+				return nil, err
+			}
+			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
+				return nil, api.Invalid("milestones.changes.at", "%s is before the change that stands before it, of %s", m.Changes[j].At, m.Changes[j-1].At)
+			}
+		}
+	}
+	return out, nil
+}
+
+// signDone writes when and by whom a milestone was completed: as it is known, else now.
+func (s *Service) signDone(by api.Caller, was []api.Milestone, m *api.Milestone) {
+	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = nil, "", false, ""
+	if m.Status != "completed" {
+		return
+	}
+	for _, w := range was {
+		if sameMilestone(w, *m) && w.Status == m.Status {
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = w.CompletedAt, w.CompletedBy, w.CompletedWithItem, w.WasBefore
+			return
+		}
+	}
+	today := s.today()
+	m.CompletedAt, m.CompletedBy = &today, by.Actor.Name
+}
+
+// settleMilestones keeps an item's milestones in step with its status: completing the item
+// completes those that are open, today and by whom; those are what they were before when the item is open again.
+func settleMilestones(i *api.POAMItem, today api.Date, who string) (changed bool) {
+	out := slices.Clone(i.Milestones)
+	for n := range out {
+		switch m := &out[n]; {
+		case i.Status == "completed" && unfinished(*m):
+			m.WasBefore, m.Status = m.Status, "completed"
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = &today, who, true
+		case i.Status != "completed" && m.CompletedWithItem:
+			m.Status, m.WasBefore = cmp.Or(m.WasBefore, "open"), ""
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = nil, "", false
+		default:
+			continue
+		}
+		changed = true
+	}
+	i.Milestones = out
+	return changed
+}
+
+func unfinished(m api.Milestone) bool { return m.Status == "open" || m.Status == "in_progress" }
+
+// plausible refuses a milestone that a person adds for a day that has passed or never comes, unless it is
+// done, and one that stands there already.
+func (s *Service) plausible(was, given []api.Milestone, m *api.Milestone) error {
+	before, now := countMilestone(was, *m), countMilestone(given, *m)
+	if now > max(before, 1) {
+		return api.Invalid("milestones", "%q stands %d times for %s", m.Title, now, m.DueDate)
+	}
+	if err := checkDate("milestones.due_date", &m.DueDate); err != nil || before > 0 || m.Status == "completed" && m.DueDate <= s.today() {
+		return err
+	}
+	return s.checkAhead("milestones.due_date", &m.DueDate)
+}
+
+func countMilestone(all []api.Milestone, m api.Milestone) (n int) {
+	for _, one := range all {
+		if sameMilestone(one, m) {
+			n++
+		}
+	}
+	return n
+}
+
+// sign names who makes a change that the item did not have.
+func (s *Service) sign(by api.Caller, was []api.Milestone, c *api.MilestoneChange) error {
+	if slices.ContainsFunc(was, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
+		return nil
+	}
+	if err := s.checkReach("milestones.changes.due_date", &c.DueDate); err != nil {
+		return err
+	}
+	at, today := api.Date(c.At), s.today()
+	if at == "" {
+		at = today
+	}
+	if err := checkDate("milestones.changes.at", &at); err != nil {
+		return err
+	}
+	if at > today {
+		return api.Invalid("milestones.changes.at", "%s is yet to come; name the day on which it was decided, or none", at)
+	}
+	if c.DueDate < at {
+		return api.Invalid("milestones.changes.due_date", "%s had passed on %s, when it was decided", c.DueDate, at)
+	}
+	c.At, c.By = string(at), by.Actor.Name
+	return nil
+}

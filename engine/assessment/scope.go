@@ -1,0 +1,436 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/store"
+)
+
+// ensureScope drafts what the scope lacks from the evidence; one that a person submitted or
+// approved stays.
+func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
+	scope, err := s.scopeOf(ctx, by, a.ID)
+	if err != nil && !api.IsCode(err, api.CodeNotFound) {
+		return err
+	}
+	drafted := !slices.ContainsFunc(api.TraitNames, func(name string) bool { _, there := scope.Traits[name]; return !there })
+	if err == nil && (drafted || scope.Status != api.VersionDraft) {
+		return nil
+	}
+	return s.draftScope(ctx, by, a)
+}
+
+// draftScope finds what is true of the organization in its evidence. What people set is kept.
+func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
+	traits, documents, err := s.traits(ctx, by, a.ID)
+	if err != nil {
+		return err
+	}
+	_, err = s.changeScope(ctx, by, a.ID, "", api.Match{}, func(sc *api.Scope) error {
+		if sc.Description == "" {
+			what := "the whole SCF catalog"
+			if len(a.Frameworks) > 0 {
+				what = strings.Join(a.Frameworks, ", ")
+			}
+			sc.Description = fmt.Sprintf("Assessment of the organization as its %d documents describe it, against %s.", documents, what)
+		}
+		for name, t := range traits {
+			if old, ok := sc.Traits[name]; !ok || old.Source != "person" {
+				sc.Traits[name] = t
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// traits are what the documents say of each trait, and how many documents there are.
+func (s *Service) traits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
+	session, err := s.evidence.Open(ctx, by, assessment)
+	if err != nil {
+		return nil, 0, err
+	}
+	traits, err := judge.Traits(ctx, finder{session})
+	return traits, len(session.Documents), err
+}
+
+func (s *Service) scopeOf(ctx context.Context, by api.Caller, assessment string) (sc api.Scope, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if _, err := get(tx, by, assessment); err != nil {
+			return err
+		}
+		sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
+		return store.Missing(err, "scope of assessment", assessment)
+	})
+	return sc, err
+}
+
+// GetScopeOf is the scope of an assessment.
+func (s *Service) GetScopeOf(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Scope, error) {
+	sc, err := s.scopeOf(ctx, by, in.AssessmentID)
+	return &sc, err
+}
+
+// GetScope is one scope.
+func (s *Service) GetScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
+	var sc api.Scope
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		sc, err = store.Scopes.Get(tx, by.OrganizationID, in.ScopeID)
+		return store.Missing(err, "scope", in.ScopeID)
+	})
+	return &sc, err
+}
+
+// PutScope creates or updates the scope of an assessment.
+func (s *Service) PutScope(ctx context.Context, by api.Caller, in *api.PutScopeInput) (*api.Scope, error) {
+	change, err := s.scopeChange(ctx, by, in.AssessmentID, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeScope(ctx, by, in.AssessmentID, "", api.Match{}, change)
+}
+
+// UpdateScope changes the named fields of a scope.
+func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.UpdateScopeInput) (*api.Scope, error) {
+	sc, err := s.GetScope(ctx, by, &in.ScopeInput)
+	if err != nil {
+		return nil, err
+	}
+	change, err := s.scopeChange(ctx, by, sc.AssessmentID, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, change)
+}
+
+// scopeChange is a change by a person's hand. What it hands back to the documents is looked
+// for in them before.
+func (s *Service) scopeChange(ctx context.Context, by api.Caller, assessment string, b api.ScopeBody) (func(*api.Scope) error, error) {
+	set := byHand(b)
+	if len(b.Reset) == 0 {
+		return set, nil
+	}
+	for name := range b.Traits {
+		if slices.Contains(b.Reset, name) || slices.Contains(b.Reset, "all") {
+			return nil, api.Invalid("reset", "the trait %s is set and handed back at once; do one of them", name)
+		}
+	}
+	if _, err := s.read(ctx, by, assessment); err != nil {
+		return nil, err
+	}
+	found, _, err := s.traits(ctx, by, assessment)
+	return func(sc *api.Scope) error {
+		if err := set(sc); err != nil {
+			return err
+		}
+		return handBackTraits(sc, b.Reset, found)
+	}, err
+}
+
+// handBackTraits gives traits that people set the value that the documents say; "all" is each of them.
+func handBackTraits(sc *api.Scope, names []string, found map[string]api.Trait) error {
+	byPeople := []string{}
+	for name, t := range sc.Traits {
+		if t.Source == "person" {
+			byPeople = append(byPeople, name)
+		}
+	}
+	slices.Sort(byPeople)
+	if slices.Contains(names, "all") {
+		names = byPeople
+	}
+	for _, name := range names {
+		if !slices.Contains(byPeople, name) {
+			return api.Invalid("reset", "no person set the trait %s; people set: %s", name, cmp.Or(strings.Join(byPeople, ", "), "none"))
+		}
+		sc.Traits[name] = found[name]
+		sc.EditedFields = slices.DeleteFunc(sc.EditedFields, func(f string) bool { return f == "traits."+name })
+	}
+	return nil
+}
+
+// againstDocuments is in the reason of a trait that a person set otherwise than the documents say.
+const againstDocuments = "; the documents say "
+
+// saidByDocuments is what the documents say of a trait; "" where they say nothing, or a person
+// agreed with them.
+func saidByDocuments(t api.Trait) string {
+	if t.Source == "evidence" && t.Value != "unknown" {
+		return t.Value
+	}
+	_, said, _ := strings.Cut(t.Reason, againstDocuments)
+	return said
+}
+
+// byHand applies what a person set, and notes which fields.
+func byHand(b api.ScopeBody) func(*api.Scope) error {
+	return func(sc *api.Scope) error {
+		edited := func(name string, was bool) {
+			if was && !slices.Contains(sc.EditedFields, name) {
+				sc.EditedFields = append(sc.EditedFields, name)
+				slices.Sort(sc.EditedFields)
+			}
+		}
+		for name, v := range map[string]**string{"title": &b.Title, "description": &b.Description} {
+			dst := &sc.Title
+			if name == "description" {
+				dst = &sc.Description
+			}
+			set(dst, *v)
+			edited(name, *v != nil)
+		}
+		was := listsOf(sc)
+		for name, v := range map[string]*[]string{
+			"business_units": b.BusinessUnits, "processes": b.Processes, "systems": b.Systems, "locations": b.Locations, "legal_entities": b.LegalEntities,
+			"data_types": b.DataTypes, "third_parties": b.ThirdParties, "exclusions": b.Exclusions, "assumptions": b.Assumptions, "constraints": b.Constraints,
+		} {
+			set(was[name], v)
+			edited(name, v != nil)
+		}
+		for name, v := range b.Traits {
+			if !slices.Contains(api.TraitNames, name) {
+				return api.Invalid("traits."+name, "there is no trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
+			}
+			t := api.Trait{Value: v.Word(), Source: "person", Reason: "set by a person"}
+			was := sc.Traits[name]
+			if v.Source != "" && v.Source == was.Source && t.Value == was.Value {
+				continue // sent back as it was read
+			}
+			t.Evidence = was.Evidence
+			if said := saidByDocuments(was); said != "" && said != t.Value {
+				t.Reason += againstDocuments + said
+			}
+			sc.Traits[name] = t
+			edited("traits."+name, true)
+		}
+		if b.Title != nil && api.Blank(*b.Title) {
+			return api.Invalid("title", "a scope needs a title")
+		}
+		return validScope(sc)
+	}
+}
+
+// listsOf are the lists of a scope by their names.
+func listsOf(sc *api.Scope) map[string]*[]string {
+	return map[string]*[]string{"business_units": &sc.BusinessUnits, "processes": &sc.Processes, "systems": &sc.Systems, "locations": &sc.Locations, "legal_entities": &sc.LegalEntities,
+		"data_types": &sc.DataTypes, "third_parties": &sc.ThirdParties, "exclusions": &sc.Exclusions, "assumptions": &sc.Assumptions, "constraints": &sc.Constraints}
+}
+
+// validScope refuses what no scope says, whoever brings it.
+func validScope(sc *api.Scope) error {
+	broken := func(r rune) bool { return api.Steers(r) && !strings.ContainsRune("\r\n\t", r) }
+	switch {
+	case strings.ContainsFunc(sc.Title, api.Steers):
+		return api.Invalid("title", "a title is one line, without control characters")
+	case strings.ContainsFunc(sc.Description, broken):
+		return api.Invalid("description", "a description holds no control characters but line breaks")
+	case utf8.RuneCountInString(sc.Title) > maxScopeTitle || utf8.RuneCountInString(sc.Description) > maxItemText:
+		return api.Invalid("title", "a title may have %d characters and a description %d", maxScopeTitle, maxItemText)
+	}
+	for name, l := range listsOf(sc) {
+		if len(*l) > maxItemParts {
+			return api.Invalid(name, "it has %d entries; %d are the most", len(*l), maxItemParts)
+		}
+		for n, entry := range *l {
+			field := fmt.Sprintf("%s.%d", name, n)
+			switch {
+			case api.Blank(entry):
+				return api.Invalid(field, "an entry of blanks says nothing; leave it out")
+			case strings.ContainsFunc(entry, broken):
+				return api.Invalid(field, "an entry holds no control characters but line breaks")
+			case utf8.RuneCountInString(entry) > maxScopeEntry:
+				return api.Invalid(field, "an entry may have %d characters", maxScopeEntry)
+			}
+		}
+	}
+	return nil
+}
+
+// What a title and an entry of a scope's lists may hold, in characters.
+const (
+	maxScopeTitle = 300
+	maxScopeEntry = 2_000
+)
+
+// changeScope makes or changes a scope, named by its assessment or its id. A
+// change of an approved scope begins its next version.
+func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id string, m api.Match, change func(*api.Scope) error) (*api.Scope, error) {
+	var sc api.Scope
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if id != "" {
+			if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
+				return store.Missing(err, "scope", id)
+			}
+			assessment = sc.AssessmentID
+		} else if sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		a, err := get(tx, by, assessment)
+		if err != nil {
+			return err
+		}
+		if err := stillOpen(&a); err != nil {
+			return err
+		}
+		if sc.ID == "" {
+			sc = api.Scope{Title: a.Name, TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
+		} else {
+			sc.MarkExisted()
+			if err := match(m, sc.Revision); err != nil {
+				return err
+			}
+		}
+		if sc.Traits == nil {
+			sc.Traits = map[string]api.Trait{}
+		}
+		edited := slices.Clone(sc.EditedFields)
+		was, err := scopeSays(&sc)
+		if err != nil {
+			return err
+		}
+		if err := change(&sc); err != nil {
+			return err
+		}
+		if now, err := scopeSays(&sc); err != nil || now == was && sc.Revision > 0 {
+			sc.EditedFields = edited // nothing is changed: what was approved stays so
+			return err
+		}
+		if sc.Status == api.VersionApproved {
+			sc.VersionNumber++
+			sc.ApprovedAt, sc.ApprovedBy = nil, nil
+		}
+		sc.Status, sc.UpdatedAt = api.VersionDraft, tx.Now()
+		sc.Revision++
+		return saveScope(tx, by, &sc, "scope.changed", "")
+	})
+	return &sc, err
+}
+
+func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, said string) error {
+	hash, err := scopeHash(sc)
+	if err != nil {
+		return err
+	}
+	data := map[string]any{"version_number": sc.VersionNumber, "content_sha256": hash}
+	if said != "" {
+		data["comment"] = said
+	}
+	version := api.DeliverableVersion{TenantRecord: sc.TenantRecord, AssessmentID: sc.AssessmentID, VersionNumber: sc.VersionNumber, Status: sc.Status, ContentSHA256: hash}
+	// What the version says is kept beside the scope, so that versions can be compared.
+	kept := *sc
+	return errors.Join(store.Scopes.Put(tx, by.OrganizationID, sc), store.ScopeVersions.Put(tx, by.OrganizationID, &kept), recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
+		audit.Tell(tx, by, audit.Event{Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
+			ResourceType: "scope", ResourceID: sc.ID, Data: data}))
+}
+
+// SubmitScope puts a scope under review.
+func (s *Service) SubmitScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
+	return s.settleScope(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft, nil)
+}
+
+// ApproveScope approves a scope; it is no gate of the lifecycle.
+func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ApproveScopeInput) (*api.Scope, error) {
+	return s.settleScope(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
+}
+
+// settleScope moves a scope from one status to another, with what its decider says; nil where
+// nobody decides.
+func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to, from api.VersionStatus, said *api.VersionDecision) (*api.Scope, error) {
+	var sc api.Scope
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
+			return store.Missing(err, "scope", id)
+		}
+		a, err := get(tx, by, sc.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if err := stillOpen(&a); err != nil {
+			return err
+		}
+		if sc.Status != from {
+			return api.Conflict("the scope is %s; only a scope that is %s can become %s", inWords(sc.Status), inWords(from), inWords(to))
+		}
+		if hash, err := scopeHash(&sc); err != nil {
+			return err
+		} else if saw := seen(said); saw != "" && saw != hash {
+			return api.Conflict("the scope is not the content you looked at: it has the SHA-256 %s by now; look again", hash)
+		}
+		sc.Status, sc.UpdatedAt = to, tx.Now()
+		sc.Revision++
+		name := "scope.submitted"
+		if to == api.VersionApproved {
+			now := tx.Now()
+			sc.ApprovedAt, sc.ApprovedBy = &now, &by.Actor.Name
+			name = "scope.approved"
+		}
+		return saveScope(tx, by, &sc, name, text(comment(said)))
+	})
+	return &sc, err
+}
+
+// scopeSays is scopeHash without who edited which fields: setting what is set already changes nothing.
+func scopeSays(sc *api.Scope) (string, error) {
+	c := *sc
+	c.EditedFields = nil
+	api.NeverNull(&c) // an empty list is no list
+	return scopeHash(&c)
+}
+
+// scopeHash is the SHA-256 over a scope's content.
+func scopeHash(sc *api.Scope) (string, error) {
+	c := *sc
+	c.TenantRecord, c.Revision, c.Status, c.ApprovedAt, c.ApprovedBy = api.TenantRecord{}, 0, "", nil, nil
+	return hashJSON(c)
+}
+
+// ReplayScope brings changes that were made elsewhere into the scope of an assessment, or
+// makes it with the id it has there. It is a draft then, as after any change.
+func ReplayScope(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange, protected []string) ([]FieldConflict, *api.Scope, error) {
+	sc, err := store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
+	if errors.Is(err, store.ErrNotFound) {
+		sc, err = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil
+		taken, failed := store.Scopes.Has(tx, by.OrganizationID, id)
+		if failed == nil && !taken {
+			sc.ID = id
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	fields, err := Fields(&sc)
+	if err != nil {
+		return nil, nil, err
+	}
+	merged, conflicts := MergeFields(fields, changes, protected)
+	if len(merged) == 0 && sc.Revision > 0 {
+		return conflicts, &sc, nil
+	}
+	if err := Fill(fields, &sc); err != nil {
+		return nil, nil, err
+	}
+	if err := validScope(&sc); err != nil {
+		return nil, nil, err
+	}
+	for name, t := range sc.Traits {
+		if !slices.Contains(api.TraitNames, name) || !slices.Contains([]string{"true", "false", "unknown"}, t.Value) {
+			return nil, nil, api.Invalid("traits", "there is no trait %.40q with the value %.20q", name, t.Value)
+		}
+	}
+	if sc.Status == api.VersionApproved {
+		sc.VersionNumber++
+		sc.ApprovedAt, sc.ApprovedBy = nil, nil
+	}
+	sc.Status, sc.UpdatedAt = api.VersionDraft, tx.Now()
+	sc.Revision++
+	return conflicts, &sc, saveScope(tx, by, &sc, "scope.changed", "")
+}

@@ -1,0 +1,182 @@
+package assessment
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/store"
+)
+
+func round(v float64, digits int) float64 {
+	p := math.Pow(10, float64(digits))
+	return math.Round(v*p) / p
+}
+
+func rounded(v float64, digits int) *float64 {
+	r := round(v, digits)
+	return &r
+}
+
+// Summary is an assessment's dashboard, over the newest version of each deliverable.
+func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.AssessmentSummary, error) {
+	var out *api.AssessmentSummary
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		a, err := get(tx, by, in.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if out, err = summary(tx, &a); err != nil {
+			return err
+		}
+		v, err := store.CatalogVersions.Get(tx, a.SCFVersionID)
+		out.IsStarter = v.IsStarter
+		return err
+	})
+	return out, err
+}
+
+func summary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
+	org := a.OrganizationID
+	out := &api.AssessmentSummary{AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt}
+	if v, ok, err := soa.newest(tx, org, a.ID); err != nil {
+		return nil, err
+	} else if ok {
+		items, err := soa.itemsOf(tx, org, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		countSoA(out, items)
+		out.CompliancePct, out.ComplianceFormula = judge.Compliance(items)
+	}
+	if v, ok, err := gap.newest(tx, org, a.ID); err != nil {
+		return nil, err
+	} else if ok {
+		found, err := gap.itemsOf(tx, org, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			out.FindingsBySeverity[f.Severity]++
+		}
+	}
+	if v, ok, err := maturity.newest(tx, org, a.ID); err != nil {
+		return nil, err
+	} else if ok {
+		scores, err := maturity.itemsOf(tx, org, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		out.MaturityAvg = domainMaturity("", "", scores).Mean
+	}
+	if v, ok, err := poam.newest(tx, org, a.ID); err != nil {
+		return nil, err
+	} else if ok {
+		items, err := poam.itemsOf(tx, org, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range items {
+			if !closedStatus(i.Status) {
+				out.OpenPOAMItems++
+			}
+		}
+	}
+	for e, err := range store.Timeline.Scan(tx, org, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return nil, err
+		}
+		out.LastActivityAt = e.At
+		break
+	}
+	return out, nil
+}
+
+func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
+	out.Controls = len(items)
+	for _, i := range items {
+		if !i.Applicability.In() {
+			continue
+		}
+		out.Applicable++
+		switch i.ImplementationStatus {
+		case api.Implemented:
+			out.Implemented++
+		case api.PartiallyImplemented:
+			out.PartiallyImpl++
+		case api.Planned:
+			out.Planned++
+		case api.NotImplemented:
+			out.NotImplemented++
+		case api.NotEvidenced:
+			out.NotEvidenced++
+		default:
+			out.NotAssessed++
+		}
+	}
+}
+
+// whoDecides is in words who may decide on a pending approval.
+func whoDecides(tx *store.Tx, p api.Approval) (string, error) {
+	one := []api.Approval{p}
+	err := withDelegates(tx, p.OrganizationID, one)
+	who := "an owner or admin"
+	for _, d := range one[0].Delegates {
+		who += fmt.Sprintf(", or %s for %s", d.Name, d.DelegatorName)
+	}
+	return who, err
+}
+
+// Dashboard is the organization at a glance.
+func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput) (*api.Dashboard, error) {
+	if in.OrgID != by.OrganizationID {
+		return nil, api.NotFound("organization", in.OrgID)
+	}
+	out := &api.Dashboard{OrganizationID: by.OrganizationID, AssessmentsByState: map[api.State]int{}, FindingsBySeverity: map[api.Severity]int{}, Waiting: []api.WaitingFor{}}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		var items []api.SoAItem
+		for a, err := range store.Assessments.Scan(tx, by.OrganizationID) {
+			if err != nil {
+				return err
+			}
+			out.AssessmentsByState[a.State]++
+			sum, err := summary(tx, &a)
+			if err != nil {
+				return err
+			}
+			out.OpenPOAMItems += sum.OpenPOAMItems
+			for sev, n := range sum.FindingsBySeverity {
+				out.FindingsBySeverity[sev] += n
+			}
+			if v, ok, err := soa.newest(tx, by.OrganizationID, a.ID); err != nil {
+				return err
+			} else if ok {
+				more, err := soa.itemsOf(tx, by.OrganizationID, v.ID)
+				if err != nil {
+					return err
+				}
+				items = append(items, more...)
+			}
+			for _, gate := range api.Gates {
+				p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, gate)
+				if err != nil {
+					return err
+				}
+				if found {
+					who, err := whoDecides(tx, p)
+					if err != nil {
+						return err
+					}
+					out.Waiting = append(out.Waiting, api.WaitingFor{AssessmentID: a.ID, AssessmentName: a.Name, ApprovalID: p.ID, Gate: gate, Since: p.RequestedAt, Who: who})
+				}
+			}
+		}
+		if pct, formula := judge.Compliance(items); pct != nil {
+			out.CompliancePct, out.ComplianceFormula = *pct, formula
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,140 @@
+// Package audit keeps what happened: a chain of hashed records per organization
+// that tells who did what, and the timeline of each assessment in people's words.
+//
+// Records are written in the transaction of what they tell, so that neither is
+// there without the other. The package decides nothing and sends nothing.
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// Outcomes of an audited action.
+const (
+	Success = "success"
+	Denied  = "denied"
+	Failure = "failure"
+)
+
+// Entry is one thing that happened.
+type Entry struct {
+	Action       string
+	ResourceType string
+	ResourceID   string
+	Outcome      string // Success where empty
+	Changes      map[string]any
+}
+
+// sequence names the counter of an organization's records.
+func sequence(org string) string { return "audit " + org }
+
+// Append adds a record to the chain of the caller's organization.
+func Append(tx *store.Tx, by api.Caller, e Entry) error {
+	org := by.OrganizationID
+	tx.Attribute(by.Actor.Name)
+	n, err := tx.NextSequence(sequence(org))
+	if err != nil {
+		return err
+	}
+	previous := ""
+	if n > 1 {
+		last, err := store.Audit.Get(tx, org, n-1)
+		if err != nil {
+			return fmt.Errorf("reading the audit chain's head: %w", err)
+		}
+		previous = last.Hash
+	}
+	if e.Outcome == "" {
+		e.Outcome = Success
+	}
+	rec := api.AuditEvent{
+		ID: tx.NewID(), OrganizationID: org, At: tx.Now(), Actor: by.Actor, Action: e.Action, ResourceType: e.ResourceType,
+		ResourceID: e.ResourceID, Outcome: e.Outcome, IP: by.Address, TraceID: by.TraceID, Changes: e.Changes,
+		Sequence: uint64(n), PreviousHash: previous,
+	}
+	if rec.Changes, err = asStored(e.Changes); err != nil {
+		return err
+	}
+	if rec.Hash, err = Hash(rec); err != nil {
+		return err
+	}
+	return store.Audit.Insert(tx, org, &rec)
+}
+
+// asStored are changes as they are read again, so that they hash alike then.
+func asStored(changes map[string]any) (out map[string]any, err error) {
+	b, err := json.Marshal(changes)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the changes of an audit record: %w", err)
+	}
+	return out, nil
+}
+
+// Hash is the SHA-256 over the record without its own hash, in the order of its fields.
+func Hash(e api.AuditEvent) (string, error) {
+	e.Hash = ""
+	b, err := json.Marshal(e)
+	if err != nil {
+		return "", fmt.Errorf("hashing an audit record: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Event is something that happened in an assessment, told to people and to whoever listens.
+type Event struct {
+	// Type is the name that webhooks carry: "document.ingested".
+	Type         string
+	AssessmentID string
+	Summary      string
+	ResourceType string
+	ResourceID   string
+	Data         map[string]any
+}
+
+// Note writes an event to the assessment's timeline and to the audit chain: what people look up, and
+// nobody else is told of.
+func Note(tx *store.Tx, by api.Caller, e Event) error {
+	_, err := note(tx, by, e)
+	return err
+}
+
+func note(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
+	line := store.TimelineEvent{
+		OrganizationID: by.OrganizationID, AssessmentID: e.AssessmentID,
+		TimelineEvent: api.TimelineEvent{ID: tx.NewID(), At: tx.Now(), Type: e.Type, Summary: e.Summary, Actor: by.Actor,
+			ResourceType: e.ResourceType, ResourceID: e.ResourceID},
+	}
+	if e.AssessmentID != "" {
+		if err := store.Timeline.Insert(tx, by.OrganizationID, &line); err != nil {
+			return "", err
+		}
+	}
+	return line.ID, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
+}
+
+// Tell writes an event to the assessment's timeline, to the audit chain and to the outbox.
+func Tell(tx *store.Tx, by api.Caller, e Event) error {
+	id, err := note(tx, by, e)
+	if err != nil {
+		return err
+	}
+	payload, err := json.Marshal(map[string]any{
+		"id": id, "type": e.Type, "created_at": tx.Now(), "organization_id": by.OrganizationID,
+		"assessment_id": e.AssessmentID, "data": e.Data,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = store.Outbox.Append(tx, store.Event{Topic: e.Type, OrganizationID: by.OrganizationID, Payload: payload})
+	return err
+}

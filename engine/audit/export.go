@@ -1,0 +1,60 @@
+package audit
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// exportPage is how many records are read in one transaction of an export.
+const exportPage = 500
+
+// Export is the chain of the caller's organization as JSON lines, oldest first. Without
+// filters it is the whole chain, which can be verified.
+func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AuditExportInput) (*api.File, error) {
+	keep, err := filter(&in.AuditFilter)
+	if err != nil {
+		return nil, err
+	}
+	return api.StreamFile(ctx, "audit.jsonl", "application/x-ndjson", func(ctx context.Context, w io.Writer) error { return s.write(ctx, by.OrganizationID, keep, w) }), nil
+}
+
+// write writes records page by page, so that no transaction waits for whoever reads.
+func (s *Service) write(ctx context.Context, org string, keep func(*api.AuditEvent) bool, w io.Writer) error {
+	buf := bufio.NewWriter(w)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	for next := int64(1); ; {
+		var page []api.AuditEvent
+		err := s.db.View(ctx, func(tx *store.Tx) error {
+			page = page[:0]
+			for rec, err := range store.Audit.Scan(tx, org, store.From(next)) {
+				if err != nil {
+					return err
+				}
+				if page = append(page, rec); len(page) == exportPage {
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, rec := range page {
+			if keep(&rec) {
+				if err := enc.Encode(rec); err != nil {
+					return err
+				}
+			}
+		}
+		if len(page) < exportPage {
+			return buf.Flush()
+		}
+		next = int64(page[len(page)-1].Sequence) + 1
+	}
+}

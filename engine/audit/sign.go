@@ -1,0 +1,140 @@
+package audit
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// installationKey is the setting that keeps the key this installation signs with. It is in
+// the database, so that every daemon on it signs alike and a restored backup goes on with
+// it: who can write the database can sign as well. Heads kept elsewhere are what proves
+// that nobody did.
+const installationKey = "installation_key"
+
+// Signer signs for the installation.
+type Signer struct{ key ed25519.PrivateKey }
+
+// SignerOf is the installation's signer; its key is made when first needed.
+func SignerOf(ctx context.Context, db *store.DB) (*Signer, error) {
+	var kept store.Setting
+	read := func(tx *store.Tx) (err error) {
+		kept, err = store.Settings.Get(tx, installationKey)
+		return err
+	}
+	err := db.View(ctx, read)
+	if errors.Is(err, store.ErrNotFound) {
+		seed := make([]byte, ed25519.SeedSize)
+		_, _ = rand.Read(seed) //nolint:forbidigo // a key is chance; it never fails, the runtime ends the program first
+		err = db.Update(ctx, func(tx *store.Tx) error {
+			if err := read(tx); !errors.Is(err, store.ErrNotFound) {
+				return err // another was quicker
+			}
+			kept = store.Setting{Name: installationKey, Value: base64.StdEncoding.EncodeToString(seed)}
+			return store.Settings.Put(tx, &kept)
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the installation's key: %w", err)
+	}
+	seed, err := base64.StdEncoding.DecodeString(kept.Value)
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("the installation's key is damaged")
+	}
+	return &Signer{ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// PublicKey is what signatures are checked with, in base64.
+func (s *Signer) PublicKey() string {
+	return base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey))
+}
+
+// Sign is the signature of a text, in base64.
+func (s *Signer) Sign(text []byte) string {
+	return base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, text))
+}
+
+// Fingerprint is a public key in a form that people can compare.
+func Fingerprint(publicKey string) string {
+	sum := sha256.Sum256([]byte(publicKey))
+	return hex.EncodeToString(sum[:8])
+}
+
+// CheckSignature is an error where a signature is not of the text by the key.
+func CheckSignature(publicKey, signature string, text []byte) error {
+	key, err := base64.StdEncoding.DecodeString(publicKey)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return fmt.Errorf("the public key is not an Ed25519 key in base64")
+	}
+	sig, err := base64.StdEncoding.DecodeString(signature)
+	if err != nil || !ed25519.Verify(key, text, sig) {
+		return fmt.Errorf("the signature is not of this text by the key %s", Fingerprint(publicKey))
+	}
+	return nil
+}
+
+// headText is what is signed of a head.
+func headText(h *api.AuditHead) []byte {
+	return fmt.Appendf(nil, "service audit head\n%s\n%d\n%s\n", h.OrganizationID, h.Sequence, h.Hash)
+}
+
+// CheckHead is an error where a head was not signed by the key it names.
+func CheckHead(h *api.AuditHead) error { return CheckSignature(h.PublicKey, h.Signature, headText(h)) }
+
+// HeadOf is the signed head of an organization's chain.
+func HeadOf(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error) {
+	h := &api.AuditHead{OrganizationID: org}
+	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
+		if err != nil {
+			return nil, err
+		}
+		h.Sequence, h.Hash, h.At = rec.Sequence, rec.Hash, rec.At
+		break
+	}
+	return signed(h, signer), nil
+}
+
+func signed(h *api.AuditHead, signer *Signer) *api.AuditHead {
+	h.PublicKey = signer.PublicKey()
+	h.KeyID, h.Signature = Fingerprint(h.PublicKey), signer.Sign(headText(h))
+	return h
+}
+
+// HeadAt is the head of the caller's organization as it was when the chain ended with a
+// record; nil where there is no such record.
+func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h *api.AuditHead, err error) {
+	signer, err := SignerOf(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		rec, err := store.Audit.Get(tx, by.OrganizationID, int64(sequence))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		h = signed(&api.AuditHead{OrganizationID: by.OrganizationID, Sequence: rec.Sequence, Hash: rec.Hash, At: rec.At}, signer)
+		return err
+	})
+	return h, err
+}
+
+// Head is the signed head of the caller's organization.
+func (s *Service) Head(ctx context.Context, by api.Caller, _ *api.None) (h *api.AuditHead, err error) {
+	signer, err := SignerOf(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		h, err = HeadOf(tx, signer, by.OrganizationID)
+		return err
+	})
+	return h, err
+}

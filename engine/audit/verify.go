@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// The ways in which a chain can be broken.
+const (
+	Changed   = "changed"
+	Removed   = "removed"
+	Inserted  = "inserted"
+	Reordered = "reordered"
+)
+
+// BrokenError names the first record with which a chain does not hold.
+type BrokenError struct {
+	Kind     string
+	Sequence uint64
+	RecordID string
+	Reason   string
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("the audit chain is broken at record %d (%s): %s", e.Sequence, e.Kind, e.Reason)
+}
+
+// problem is the fault as the contract tells it.
+func (e *BrokenError) problem() *api.AuditProblem {
+	return &api.AuditProblem{Kind: e.Kind, Sequence: e.Sequence, RecordID: e.RecordID, Message: e.Reason}
+}
+
+// Follow goes along a chain from its first record and returns its length and head. A
+// *BrokenError names the first record that does not fit, and what was done to it.
+func Follow(records iter.Seq2[api.AuditEvent, error]) (count uint64, head string, err error) {
+	var broken *BrokenError
+	var late *BrokenError // a gap: removed, unless the record comes later
+	last := ""
+	for rec, err := range records {
+		if err != nil {
+			return count, head, err
+		}
+		if late != nil {
+			if rec.Sequence == late.Sequence {
+				late.Kind, late.RecordID, late.Reason = Reordered, rec.ID, "it stands behind a later record"
+			}
+			continue
+		}
+		if broken != nil {
+			continue
+		}
+		want, err := Hash(rec)
+		if err != nil {
+			return count, head, err
+		}
+		switch next := count + 1; {
+		case rec.Sequence > next:
+			late = &BrokenError{Removed, next, "", fmt.Sprintf("it is missing: record %d follows record %d", rec.Sequence, count)}
+		case rec.Sequence < next:
+			broken = &BrokenError{Inserted, rec.Sequence, rec.ID, fmt.Sprintf("a record with this number stands behind record %d too", count)}
+		case rec.Hash != want:
+			broken = &BrokenError{Changed, rec.Sequence, rec.ID, "its content is not what its hash says"}
+		case rec.PreviousHash != head && count == 0:
+			broken = &BrokenError{Removed, 1, rec.ID, "the first record names one before it"}
+		case rec.PreviousHash != head:
+			broken = &BrokenError{Changed, count, last, fmt.Sprintf("its hash is not the one that record %d names: it was written anew, or another stands in its place", rec.Sequence)}
+		default:
+			count, head, last = next, rec.Hash, rec.ID
+		}
+	}
+	if late != nil {
+		return count, head, late
+	}
+	if broken != nil {
+		return count, head, broken
+	}
+	return count, head, nil
+}
+
+// Verify follows an organization's chain as it is stored. Records cut off from its end
+// are missed too: the store has counted them.
+func Verify(tx *store.Tx, org string) (count uint64, head string, err error) {
+	if count, head, err = Follow(store.Audit.Scan(tx, org)); err != nil {
+		return count, head, err
+	}
+	written, err := tx.LastSequence(sequence(org))
+	if err == nil && uint64(written) > count {
+		err = &BrokenError{Removed, count + 1, "", fmt.Sprintf("%d records were written, and the chain ends with record %d", written, count)}
+	}
+	return count, head, err
+}
+
+// Verification tells whether the chain of the caller's organization holds.
+func (s *Service) Verification(ctx context.Context, by api.Caller, _ *api.None) (*api.AuditVerification, error) {
+	out := &api.AuditVerification{}
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		out.Records, out.Head, err = Verify(tx, by.OrganizationID)
+		out.CheckedAt = tx.Now()
+		return err
+	})
+	out.OK = err == nil
+	if b, is := err.(*BrokenError); is { //nolint:errorlint // Follow returns it bare
+		out.Problem = b.problem()
+		return out, nil
+	}
+	return out, err
+}

@@ -1,0 +1,123 @@
+package custom_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/engine/catalog/custom"
+)
+
+const both = `
+frameworks:
+  - code: yard-rules
+    name: Yard rules
+    requirements:
+      - code: 1.10
+        title: One
+        controls: [IAC-06]
+        relations:
+          - {control: GOV-01, relationship: subset, strength: 3}
+controls:
+  - {code: yard-01, title: Whistles, description: Blown., maturity: {3: Always blown.}, requirements: {iso-27001-2022: [A.5.1]}}
+`
+
+func TestRead(t *testing.T) {
+	set, err := custom.Read("yard.yaml", []byte(both), custom.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := set.Frameworks[0].Requirements[0]
+	if r.Code != "1.10" || r.Controls[0] != "IAC-06" || *r.Relations[0].Strength != 3 {
+		t.Errorf("%+v", r)
+	}
+	if c := set.Controls[0]; c.Code != "YARD-01" || c.Maturity["3"] != "Always blown." || c.Requirements["iso-27001-2022"][0] != "A.5.1" {
+		t.Errorf("%+v", c)
+	}
+	json := `{"code": "yard-rules", "name": "Yard", "is_custom": true, "requirements": [{"code": "1", "text": "Do \"it\"\nnow"}], "requirement_count": 1, "unresolved": []}`
+	if set, err = custom.Read("x.json", []byte(json), custom.Options{}); err != nil || *set.Frameworks[0].Requirements[0].Text != "Do \"it\"\nnow" {
+		t.Errorf("%+v, %v", set, err)
+	}
+}
+
+func TestReadCSV(t *testing.T) {
+	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06, GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\nQ2;Second;;;\n"
+	set, err := custom.Read("/tmp/ACME Questions 2026.csv", []byte(table), custom.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := set.Frameworks[0]
+	if f.Code != "acme-questions-2026" || f.Name != "ACME Questions 2026" || len(f.Requirements) != 2 {
+		t.Fatalf("%+v", f)
+	}
+	if r := f.Requirements[0]; strings.Join(r.Controls, " ") != "IAC-06 GOV-01" || r.Relations[0].Control != "IAC-07" || r.Relations[0].Relationship != "subset" {
+		t.Errorf("%+v", r)
+	}
+	table = "control\ttitle\tdescription\tweight\nyard-01\tWhistles\tBlown, loudly\t7\n"
+	if set, err = custom.Read("pasted", []byte(table), custom.Options{}); err != nil || *set.Controls[0].Weight != 7 {
+		t.Errorf("%+v, %v", set, err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for name, c := range map[string]struct{ file, data, says string }{
+		"nothing":             {"x.yaml", " \n", "nothing in it"},
+		"not UTF-8":           {"x.csv", "requirement\n\xff", "UTF-8"},
+		"a program":           {"x.yaml", "\x7fELF\x00", "no text"},
+		"a list":              {"x.yaml", "- a\n- b", "write it as fields"},
+		"a word":              {"x.yaml", "hello", "write it as fields"},
+		"neither":             {"x.yaml", "frameworks: []", "no framework and no control"},
+		"an unknown field":    {"x.yaml", "frameworks:\n  - code: a\n    nime: b", "line 3: field nime not found"},
+		"a number for a list": {"x.yaml", "frameworks: 7", "line 1"},
+		"two documents":       {"x.yaml", both + "---\n" + both, "more than one document"},
+		"an alias":            {"x.yaml", "frameworks: &a []\ncontrols: *a", "line 2: write *a out"},
+		"a bomb":              {"x.yaml", "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nframeworks: *c", "references are not taken"},
+		"10,000 deep":         {"x.yaml", "frameworks: " + strings.Repeat("[", 10000), "nested"},
+		"10,000 deep in JSON": {"x.json", strings.Repeat(`{"a":`, 10000), "nested"},
+		"10,000 lines deep":   {"x.yaml", deep(10000), "nested"},
+		"a huge number":       {"x.json", `{"frameworks": [{"code": 1e99999999}]}`, "number"},
+		"a key twice":         {"x.json", `{"frameworks": [], "frameworks": []}`, "twice"},
+		"no known header":     {"x.csv", "a,b\n1,2", "line 1: the header is not one that is known"},
+		"a wrong column":      {"x.csv", "requirement,contrlos\n1,2", `line 1: there is no column "contrlos"`},
+		"a column twice":      {"x.csv", "requirement,title,title\n", "stands twice"},
+		"too many cells":      {"x.csv", "requirement,title\n1,a,b\n", "line 2: it has 3 cells"},
+		"a quote left open":   {"x.csv", "requirement,title\n1,\"a\n", "line 2"},
+		"no code":             {"x.csv", "requirement,title\n,a\n", "line 2: the requirement has no code"},
+		"two titles":          {"x.csv", "requirement,title\n1,a\n1,b\n", "line 3: the requirement 1 stands on line 2"},
+		"a control twice":     {"x.csv", "control,title\nA-1,a\nA-1,b\n", "line 3: the control A-1 stands on line 2"},
+		"a strength of words": {"x.csv", "requirement,controls,strength\n1,IAC-06,strong\n", `line 2: the strength "strong"`},
+		"only a header":       {"x.csv", "requirement,title\n", "no framework"},
+	} {
+		_, err := custom.Read(c.file, []byte(c.data), custom.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 500 {
+			t.Errorf("%s: %v; want %q", name, err, c.says)
+		}
+	}
+}
+
+// deep is YAML that nests by indentation.
+func deep(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", i%200) + "a:\n")
+		if i%200 == 199 {
+			break
+		}
+	}
+	return b.String()
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("x.yaml", []byte(both))
+	f.Add("x.json", []byte(`{"frameworks": [{"code": "a", "name": "b", "requirements": [{"code": "1"}]}]}`))
+	f.Add("x.csv", []byte("requirement;title;controls\n1;One;IAC-06\n"))
+	f.Add("x.csv", []byte("control,title,description\nA-1,\"a\nb\",c\n"))
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		set, err := custom.Read(name, data, custom.Options{})
+		if err == nil && len(set.Frameworks)+len(set.Controls) == 0 {
+			t.Fatal("nothing was read, and nothing said")
+		}
+		if err != nil && len(err.Error()) > 2000 {
+			t.Fatalf("the error has %d bytes", len(err.Error()))
+		}
+	})
+}

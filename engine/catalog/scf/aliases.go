@@ -1,0 +1,168 @@
+package scf
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// Aliases says which names mean one framework. The zero value knows none.
+type Aliases struct {
+	// Same: all of the names mean the framework with the code.
+	Same []Alias `yaml:"same"`
+	// Laws: likewise, and a year behind one of the names, or behind the code, changes nothing.
+	Laws []Alias `yaml:"laws"`
+	// Editions are codes of newer editions of one work, oldest first.
+	Editions [][]string `yaml:"editions"`
+}
+
+// Alias is a framework's code and the names it goes by, as headers of a workbook.
+type Alias struct {
+	Code  string   `yaml:"code" json:"code"`
+	Names []string `yaml:"names" json:"names"`
+}
+
+// Bounds of a user's table.
+const (
+	maxAliases    = 2000
+	maxAliasNames = 50
+	maxAliasText  = 200
+)
+
+// ParseAliases reads a table in the form of frameworks.yaml. It refuses what is no such
+// table, a name that is claimed twice, and a code that is not one.
+func ParseAliases(text []byte) (*Aliases, error) {
+	a := &Aliases{}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(a); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("the table of aliases cannot be read: %w", err)
+	}
+	if len(a.Same)+len(a.Laws)+len(a.Editions) > maxAliases {
+		return nil, fmt.Errorf("the table of aliases has more than %d entries", maxAliases)
+	}
+	taken := map[string]string{}
+	for _, e := range slices.Concat(a.Same, a.Laws) {
+		if e.Code == "" || len(e.Code) > maxAliasText || e.Code != PlainSlug(e.Code) {
+			return nil, fmt.Errorf("alias code %q is not in lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
+		}
+		if len(e.Names) > maxAliasNames {
+			return nil, fmt.Errorf("%s has more than %d names", e.Code, maxAliasNames)
+		}
+		for _, name := range e.Names {
+			slug := PlainSlug(name)
+			if slug == "" || len(name) > maxAliasText {
+				return nil, fmt.Errorf("%s has a name that says nothing or too much: %.40q", e.Code, name)
+			}
+			if other, twice := taken[slug]; twice && other != e.Code {
+				return nil, fmt.Errorf("%q is a name of both %s and %s", name, other, e.Code)
+			}
+			taken[slug] = e.Code
+		}
+	}
+	return a, nil
+}
+
+// Merge puts a user's table before this one; where both name something, the user's counts.
+func (a *Aliases) Merge(first *Aliases) *Aliases {
+	return &Aliases{
+		Same: slices.Concat(first.Same, a.Same), Laws: slices.Concat(first.Laws, a.Laws),
+		Editions: slices.Concat(first.Editions, a.Editions),
+	}
+}
+
+//go:embed frameworks.yaml
+var builtinAliases []byte
+
+// BuiltinAliases is the table of facts that the program brings along.
+var BuiltinAliases = sync.OnceValue(func() *Aliases {
+	a, err := ParseAliases(builtinAliases)
+	if err != nil {
+		panic("catalog: " + err.Error()) // a test reads it
+	}
+	return a
+})
+
+// namesakes is a table ready to be asked.
+type namesakes struct {
+	same map[string]known // by PlainSlug
+	laws map[string]string
+}
+
+// known is what a name means, and how sure: the place of the name in its list.
+type known struct {
+	code string
+	rank int
+}
+
+func (a *Aliases) index() *namesakes {
+	x := &namesakes{same: map[string]known{}, laws: map[string]string{}}
+	put := func(slug string, k known) {
+		if _, taken := x.same[slug]; !taken {
+			x.same[slug] = k
+		}
+	}
+	for _, e := range a.Same {
+		for i, name := range e.Names {
+			put(PlainSlug(name), known{e.Code, i})
+		}
+		put(e.Code, known{e.Code, 0})
+	}
+	for _, e := range a.Laws {
+		for _, name := range slices.Concat([]string{e.Code}, e.Names) {
+			slug := PlainSlug(name)
+			put(slug, known{e.Code, 0})
+			if _, taken := x.laws[slug]; !taken {
+				x.laws[slug] = e.Code
+			}
+		}
+	}
+	return x
+}
+
+var builtinNamesakes = sync.OnceValue(func() *namesakes { return BuiltinAliases().index() })
+
+var yearBehind = lazyregexp.Of(`^(.+)-(?:19|20)\d\d$`)
+
+// find says what a plain slug means; false where the table does not say.
+func (x *namesakes) find(slug string) (known, bool) {
+	if k, ok := x.same[slug]; ok {
+		return k, true
+	}
+	if m := yearBehind.FindStringSubmatch(slug); m != nil {
+		if code, ok := x.laws[m[1]]; ok {
+			return known{code, 1}, true
+		}
+	}
+	return known{}, false
+}
+
+// Successors are the codes of newer editions of a framework, the nearest first; none where
+// it is the newest or the table does not know it.
+func (a *Aliases) Successors(code string) []string {
+	for _, line := range a.Editions {
+		if i := slices.Index(line, code); i >= 0 {
+			return line[i+1:]
+		}
+	}
+	return nil
+}
+
+// spelled is a code by spelling alone, of which a rule about spelling may know more.
+func spelled(plain string) string {
+	for _, rule := range facts {
+		if rule.from.MatchString(plain) {
+			return rule.from.ReplaceAllString(plain, rule.to)
+		}
+	}
+	return strings.Clone(plain)
+}

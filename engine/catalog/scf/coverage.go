@@ -1,0 +1,156 @@
+package scf
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// Coverage says how far the catalog's controls reach into a framework. In a workbook a
+// requirement exists because a control names it, so only other sources fall below 100 %.
+func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
+	f, err := s.findFramework(framework)
+	if err != nil {
+		return api.Coverage{}, err
+	}
+	out := api.Coverage{
+		VersionID: s.meta.ID, FrameworkID: s.frameworkIDs[f], FrameworkCode: s.src.Frameworks[f].Code,
+		RequirementCount: len(s.src.Frameworks[f].Requirements), ByDomain: []api.DomainCoverage{},
+	}
+	byDomain := make([]api.DomainCoverage, len(s.src.Domains))
+	controls := make([]bool, len(s.src.Controls))
+	lastSeen := make([]int32, len(s.src.Domains)) // requirement last counted for the domain, plus one
+	for n := s.base[f]; n < s.base[f+1]; n++ {
+		mapped := s.mappingsOf(n)
+		if len(mapped) > 0 {
+			out.MappedRequirementCount++
+		}
+		for _, m := range mapped {
+			c := s.src.Mappings[m].Control
+			d := s.domains[s.src.Controls[c].Domain()]
+			byDomain[d].MappingCount++
+			if lastSeen[d] != n+1 {
+				lastSeen[d] = n + 1
+				byDomain[d].RequirementCount++
+			}
+			if !controls[c] {
+				controls[c] = true
+				byDomain[d].ControlCount++
+				out.ControlCount++
+			}
+			out.MappingCount++
+		}
+	}
+	if out.RequirementCount > 0 {
+		out.CoveragePct = math.Round(1e4*float64(out.MappedRequirementCount)/float64(out.RequirementCount)) / 100
+	}
+	for d := range byDomain {
+		if byDomain[d].ControlCount > 0 {
+			byDomain[d].DomainCode, byDomain[d].DomainName = s.src.Domains[d].Code, s.src.Domains[d].Name
+			out.ByDomain = append(out.ByDomain, byDomain[d])
+		}
+	}
+	return out, nil
+}
+
+// Crosswalk lists the controls of a framework with its requirement codes. With a target
+// it keeps the controls that map to both, and joins the requirements through them.
+func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
+	a, err := s.findFramework(framework)
+	if err != nil {
+		return api.Crosswalk{}, err
+	}
+	all := s.frameworkList()
+	out := api.Crosswalk{VersionID: s.meta.ID, Framework: all[a], Controls: []api.CrosswalkControl{}, Pairs: []api.CrosswalkPair{}}
+	b := -1
+	if strings.TrimSpace(target) != "" {
+		if b, err = s.findFramework(target); err != nil {
+			return api.Crosswalk{}, err
+		}
+		out.Target = &all[b]
+	}
+	codesA := s.codesByControl(a)
+	var codesB [][]int32
+	if b >= 0 {
+		codesB = s.codesByControl(b)
+	}
+	for c := range s.src.Controls {
+		if len(codesA[c]) == 0 || b >= 0 && len(codesB[c]) == 0 {
+			continue
+		}
+		row := api.CrosswalkControl{
+			ControlID: s.controlIDs[c], ControlCode: s.src.Controls[c].Code, ControlTitle: s.src.Controls[c].Title,
+			DomainCode: s.src.Controls[c].Domain(), RequirementCodes: s.codes(a, codesA[c]), TargetRequirementCodes: []string{},
+		}
+		if b >= 0 {
+			row.TargetRequirementCodes = s.codes(b, codesB[c])
+		}
+		out.Controls = append(out.Controls, row)
+	}
+	if b >= 0 {
+		out.Pairs = s.join(a, b, codesA, codesB)
+	}
+	return out, nil
+}
+
+// codesByControl gives each control its requirements of a framework, in order.
+func (s *Snapshot) codesByControl(framework int) [][]int32 {
+	mappings := s.mappingsIn(framework)
+	size := make([]int32, len(s.src.Controls))
+	for _, i := range mappings {
+		size[s.src.Mappings[i].Control]++
+	}
+	out, all := make([][]int32, len(s.src.Controls)), make([]int32, 0, len(mappings)) // one piece of memory, cut
+	for c, n := range size {
+		out[c] = all[len(all) : len(all) : len(all)+int(n)]
+		all = all[:len(all)+int(n)]
+	}
+	for _, i := range mappings {
+		m := &s.src.Mappings[i]
+		out[m.Control] = append(out[m.Control], int32(m.Requirement))
+	}
+	return out
+}
+
+func (s *Snapshot) codes(framework int, requirements []int32) []string {
+	out := make([]string, len(requirements))
+	for i, r := range requirements {
+		out[i] = s.src.Frameworks[framework].Requirements[r].Code
+	}
+	return out
+}
+
+func (s *Snapshot) join(a, b int, codesA, codesB [][]int32) []api.CrosswalkPair {
+	type link struct{ a, b, control int32 }
+	var links []link
+	for c := range codesA {
+		for _, ra := range codesA[c] {
+			for _, rb := range codesB[c] {
+				links = append(links, link{ra, rb, int32(c)})
+			}
+		}
+	}
+	slices.SortFunc(links, func(x, y link) int {
+		if x.a != y.a {
+			return int(x.a - y.a)
+		}
+		if x.b != y.b {
+			return int(x.b - y.b)
+		}
+		return int(x.control - y.control)
+	})
+	out := []api.CrosswalkPair{}
+	for i, l := range links {
+		if i == 0 || links[i-1].a != l.a || links[i-1].b != l.b {
+			out = append(out, api.CrosswalkPair{
+				RequirementCode:       s.src.Frameworks[a].Requirements[l.a].Code,
+				TargetRequirementCode: s.src.Frameworks[b].Requirements[l.b].Code,
+			})
+		}
+		p := &out[len(out)-1]
+		p.ControlCodes = append(p.ControlCodes, s.src.Controls[l.control].Code)
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package scf
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+)
+
+// Diff says what changed from one version to another. Controls meet by code. Texts that
+// differ in white space alone are the same. Mappings meet by framework code and by
+// LooseCode, so that a release which only spells requirement codes otherwise neither
+// gains nor loses; they are compared for controls and frameworks that both versions have.
+func Diff(from, to *Snapshot) api.CatalogDiff {
+	d := api.CatalogDiff{
+		FromVersionID: from.meta.ID, FromLabel: from.src.Label, ToVersionID: to.meta.ID, ToLabel: to.src.Label,
+		Added: []api.ControlRef{}, Removed: []api.ControlRef{}, Changed: []api.ControlChange{},
+		FrameworksAdded: []string{}, FrameworksRemoved: []string{}, FrameworksReplaced: []api.FrameworkEdition{},
+		MappingsGained: []api.MappingChanges{}, MappingsLost: []api.MappingChanges{},
+	}
+	for i := range from.src.Controls {
+		c := &from.src.Controls[i]
+		if _, kept := to.controls[c.Code]; !kept {
+			d.Removed = append(d.Removed, api.ControlRef{Code: c.Code, Title: c.Title})
+		}
+	}
+	shared := sharedFrameworks(from, to)
+	for i := range to.src.Controls {
+		c := &to.src.Controls[i]
+		j, kept := from.controls[c.Code]
+		if !kept {
+			d.Added = append(d.Added, api.ControlRef{Code: c.Code, Title: c.Title})
+			continue
+		}
+		change, changed := compareControls(&from.src.Controls[j], c)
+		if changed {
+			d.Changed = append(d.Changed, change)
+		} else {
+			d.Summary.Unchanged++
+		}
+		for _, f := range shared {
+			was, is := from.codesOf(j, f.from), to.codesOf(i, f.to)
+			d.MappingsGained = appendMissing(d.MappingsGained, c.Code, f.code, is, was, &d.Summary.MappingsGained)
+			d.MappingsLost = appendMissing(d.MappingsLost, c.Code, f.code, was, is, &d.Summary.MappingsLost)
+		}
+	}
+	for i := range from.src.Frameworks {
+		if code := from.src.Frameworks[i].Code; !to.owns(code) {
+			d.FrameworksRemoved = append(d.FrameworksRemoved, code)
+			for _, next := range BuiltinAliases().Successors(code) {
+				if to.owns(next) {
+					d.FrameworksReplaced = append(d.FrameworksReplaced, api.FrameworkEdition{FromCode: code, ToCode: next})
+					break
+				}
+			}
+		}
+	}
+	for i := range to.src.Frameworks {
+		if code := to.src.Frameworks[i].Code; !from.owns(code) {
+			d.FrameworksAdded = append(d.FrameworksAdded, code)
+		}
+	}
+	for _, c := range d.Changed {
+		d.Summary.Renamed += one(c.Renamed)
+		d.Summary.Reworded += one(c.Reworded)
+		d.Summary.Reweighted += one(c.Reweighted)
+	}
+	d.Summary.Added, d.Summary.Removed = len(d.Added), len(d.Removed)
+	d.Summary.FrameworksAdded, d.Summary.FrameworksRemoved = len(d.FrameworksAdded), len(d.FrameworksRemoved)
+	return d
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// owns reports a code that is a framework's own, not an alias.
+func (s *Snapshot) owns(code string) bool {
+	i, ok := s.frameworks[code]
+	return ok && s.src.Frameworks[i].Code == code
+}
+
+func compareControls(from, to *Control) (api.ControlChange, bool) {
+	c := api.ControlChange{
+		Code: to.Code, FromTitle: from.Title, ToTitle: to.Title,
+		Renamed: Collapse(from.Title) != Collapse(to.Title),
+		Reworded: Collapse(from.Description) != Collapse(to.Description) ||
+			// A question is compared only where both have one: older releases have none.
+			from.Question != "" && to.Question != "" && Collapse(from.Question) != Collapse(to.Question),
+		Reweighted: from.Weight != to.Weight,
+		FromWeight: weight(from), ToWeight: weight(to),
+		Deprecated: to.Deprecated() && !from.Deprecated(),
+	}
+	return c, c.Renamed || c.Reworded || c.Reweighted || c.Deprecated
+}
+
+func weight(c *Control) *int {
+	if c.Weight == NoWeight {
+		return nil
+	}
+	w := c.Weight
+	return &w
+}
+
+type sharedFramework struct {
+	code     string
+	from, to int
+}
+
+func sharedFrameworks(from, to *Snapshot) []sharedFramework {
+	var out []sharedFramework
+	for i := range to.src.Frameworks {
+		code := to.src.Frameworks[i].Code
+		if from.owns(code) {
+			out = append(out, sharedFramework{code, from.frameworks[code], i})
+		}
+	}
+	return out
+}
+
+// codesOf are a control's requirement codes in a framework.
+func (s *Snapshot) codesOf(control, framework int) []string {
+	own := s.src.Mappings[s.byControl[control]:s.byControl[control+1]]
+	at, _ := slices.BinarySearchFunc(own, framework, func(m Mapping, f int) int {
+		if m.Framework < f {
+			return -1
+		}
+		return 1
+	})
+	var out []string
+	for ; at < len(own) && own[at].Framework == framework; at++ {
+		out = append(out, s.src.Frameworks[framework].Requirements[own[at].Requirement].Code)
+	}
+	return out
+}
+
+// appendMissing adds the codes of a that b does not have.
+func appendMissing(out []api.MappingChanges, control, framework string, a, b []string, total *int) []api.MappingChanges {
+	if len(a) == 0 || slices.Equal(a, b) {
+		return out
+	}
+	has := make(map[string]bool, len(b))
+	for _, code := range b {
+		has[LooseCode(code)] = true
+	}
+	var missing []string
+	for _, code := range a {
+		if !has[LooseCode(code)] {
+			missing = append(missing, code)
+		}
+	}
+	if len(missing) == 0 {
+		return out
+	}
+	*total += len(missing)
+	return append(out, api.MappingChanges{ControlCode: control, FrameworkCode: framework, RequirementCodes: missing})
+}

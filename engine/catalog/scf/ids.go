@@ -1,0 +1,76 @@
+package scf
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Kinds of record that have an id. The numbers are part of every id: never reuse one.
+type kind byte
+
+const (
+	kindDomain kind = iota + 1
+	kindControl
+	kindFramework
+	kindRequirement
+	kindMapping
+)
+
+// An id is the version's own UUIDv7 with its random part replaced:
+//
+//	bits   0–47   the version's timestamp
+//	bits  48–51   7
+//	bits  52–55   the kind of record
+//	bits  56–63   first byte of H
+//	bits  64–65   the variant, 10
+//	bits  66–127  the next 62 bits of H
+//
+// H is SHA-256 over the version's 16 bytes, the kind, and the natural key's parts, each
+// led by its length in four bytes, big endian. The key of a domain or control is its
+// code; of a framework its code; of a requirement the framework's and its own code; of a
+// mapping the control's, framework's and requirement's codes. So an id can be computed
+// by whoever knows the version, and stays when mappings are added to it later.
+func (s *Snapshot) id(k kind, key ...string) uuid.UUID {
+	buf := make([]byte, 0, 128)
+	buf = append(buf, s.version[:]...)
+	buf = append(buf, byte(k))
+	for _, part := range key {
+		buf = binary.BigEndian.AppendUint32(buf, uint32(len(part)))
+		buf = append(buf, part...)
+	}
+	h := sha256.Sum256(buf)
+	id := s.version
+	id[6] = 0x70 | byte(k)
+	copy(id[7:], h[:9])
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// kindOf reads the kind out of an id, and false where the id is not of this version.
+func (s *Snapshot) kindOf(id uuid.UUID) (kind, bool) {
+	if [6]byte(id[:6]) != [6]byte(s.version[:6]) || id[6]>>4 != 7 {
+		return 0, false
+	}
+	return kind(id[6] & 0x0f), true
+}
+
+// parseVersionID takes a UUIDv7 as written in a version record.
+func parseVersionID(s string) (uuid.UUID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || id.Version() != 7 || len(s) != 36 {
+		return uuid.UUID{}, fmt.Errorf("catalog: version id %q is no UUIDv7", s)
+	}
+	return id, nil
+}
+
+// Version is what the caller knows about an imported catalog and its bytes do not hold.
+type Version struct {
+	ID         string // a UUIDv7
+	Root       string // the version whose ids the records have, where it is not this one
+	Status     string // api.CatalogActive or api.CatalogSuperseded; empty means active
+	ImportedAt time.Time
+}

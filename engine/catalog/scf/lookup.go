@@ -1,0 +1,262 @@
+package scf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/api"
+)
+
+// NotFound says that no record of a version has an id or code.
+type NotFound struct {
+	Kind, Ref   string   // Kind: domain, control, framework, requirement, mapping
+	Suggestions []string // codes that come near, best first
+}
+
+func (e *NotFound) Error() string {
+	if len(e.Suggestions) == 0 {
+		return fmt.Sprintf("no %s %q in this catalog", e.Kind, e.Ref)
+	}
+	return fmt.Sprintf("no %s %q in this catalog: did you mean %s?", e.Kind, e.Ref, joinOr(e.Suggestions))
+}
+
+// Ambiguous says that a code could mean several records.
+type Ambiguous struct {
+	Kind, Ref string
+	// Matches name each record so that using one as the reference is not ambiguous.
+	Matches []string
+}
+
+func (e *Ambiguous) Error() string {
+	const shown = 6
+	if more := len(e.Matches) - shown; more > 0 {
+		return fmt.Sprintf("%s %q could mean %s and %d more: name one", e.Kind, e.Ref, strings.Join(e.Matches[:shown], ", "), more)
+	}
+	return fmt.Sprintf("%s %q could mean %s: name one", e.Kind, e.Ref, joinOr(e.Matches))
+}
+
+func joinOr(s []string) string {
+	if len(s) < 2 {
+		return strings.Join(s, "")
+	}
+	return strings.Join(s[:len(s)-1], ", ") + " or " + s[len(s)-1]
+}
+
+// asID parses an id in its canonical form; anything else is a code.
+func asID(ref string) (uuid.UUID, bool) {
+	if len(ref) != 36 {
+		return uuid.UUID{}, false
+	}
+	id, err := uuid.Parse(ref)
+	return id, err == nil
+}
+
+// findControl resolves an id or a code, however it is spelled: iac-6 is IAC-06.
+func (s *Snapshot) findControl(ref string) (int, error) {
+	ref = strings.TrimSpace(ref)
+	if id, ok := asID(ref); ok {
+		if k, ours := s.kindOf(id); ours && k == kindControl {
+			want := id.String()
+			for i := range s.controlIDs {
+				if s.controlIDs[i] == want {
+					return i, nil
+				}
+			}
+		}
+		return 0, &NotFound{Kind: "control", Ref: ref}
+	}
+	if i, ok := s.controls[strings.ToUpper(ref)]; ok {
+		return i, nil
+	}
+	if i, ok := s.controls[tidyControl(ref)]; ok {
+		return i, nil
+	}
+	return 0, &NotFound{Kind: "control", Ref: ref, Suggestions: s.nearControls(ref)}
+}
+
+// findFramework resolves an id, a code, an alias, a name or a workbook header, and the
+// beginning of a code where only one framework has it.
+func (s *Snapshot) findFramework(ref string) (int, error) {
+	ref = strings.TrimSpace(ref)
+	if id, ok := asID(ref); ok {
+		if k, ours := s.kindOf(id); ours && k == kindFramework {
+			want := id.String()
+			for i := range s.frameworkIDs {
+				if s.frameworkIDs[i] == want {
+					return i, nil
+				}
+			}
+		}
+		return 0, &NotFound{Kind: "framework", Ref: ref}
+	}
+	for _, code := range []string{ref, strings.ToLower(ref), Slug(ref)} {
+		if i, ok := s.frameworks[code]; ok {
+			return i, nil
+		}
+	}
+	var matches []int
+	name := Collapse(ref)
+	for i := range s.src.Frameworks {
+		f := &s.src.Frameworks[i]
+		if strings.EqualFold(f.Name, name) || strings.EqualFold(f.Column, name) {
+			matches = append(matches, i)
+		}
+	}
+	if stem := Slug(ref) + "-"; len(matches) == 0 && len(stem) > 3 {
+		for i := range s.src.Frameworks {
+			if strings.HasPrefix(s.src.Frameworks[i].Code, stem) {
+				matches = append(matches, i)
+			}
+		}
+	}
+	switch len(matches) {
+	case 0:
+		return 0, &NotFound{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
+	case 1:
+		return matches[0], nil
+	}
+	err := &Ambiguous{Kind: "framework", Ref: ref}
+	for _, i := range matches {
+		err.Matches = append(err.Matches, s.src.Frameworks[i].Code)
+	}
+	return 0, err
+}
+
+// findRequirement resolves an id, a code, or "framework:code".
+func (s *Snapshot) findRequirement(ref string) (int32, error) {
+	ref = strings.TrimSpace(ref)
+	if id, ok := asID(ref); ok {
+		if k, ours := s.kindOf(id); ours && k == kindRequirement {
+			if n, ok := s.requirementByID()[id]; ok {
+				return n, nil
+			}
+		}
+		return 0, &NotFound{Kind: "requirement", Ref: ref}
+	}
+	if fw, code, ok := strings.Cut(ref, ":"); ok {
+		if f, err := s.findFramework(fw); err == nil {
+			return s.requirementIn(f, strings.TrimSpace(code))
+		}
+	}
+	found := s.requirementRefs().exact[ref]
+	if len(found) == 0 {
+		found = slices.Concat(s.requirementRefs().loose[LooseCode(ref)], s.annex(ref))
+	}
+	switch len(found) {
+	case 0:
+		return 0, &NotFound{Kind: "requirement", Ref: ref}
+	case 1:
+		return found[0], nil
+	}
+	err := &Ambiguous{Kind: "requirement", Ref: ref}
+	for _, n := range found {
+		f, r := s.frameworkOf(n)
+		fw := &s.src.Frameworks[f]
+		err.Matches = append(err.Matches, fw.Code+":"+fw.Requirements[r].Code)
+	}
+	return 0, err
+}
+
+// requirementIn resolves a code inside a framework: as written, then loosely, then, for
+// ISO 27001's "A.5.1", in the framework that holds its annex, and 5.1 as A.5.1.
+func (s *Snapshot) requirementIn(f int, code string) (int32, error) {
+	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[LooseCode(code)]} {
+		if in := s.within(f, found); len(in) > 0 {
+			return in[0], nil
+		}
+	}
+	fw := &s.src.Frameworks[f]
+	for clauses := range annexes {
+		if fw.Code != clauses && !slices.Contains(fw.Aliases, clauses) {
+			continue
+		}
+		for _, found := range [][]int32{
+			s.annexOf(clauses, code), s.annexOf(clauses, "A."+code),
+			s.within(f, s.requirementRefs().loose["a."+LooseCode(code)]), // the starter spells the annex out
+		} {
+			if len(found) > 0 {
+				return found[0], nil
+			}
+		}
+	}
+	return 0, &NotFound{Kind: "requirement", Ref: fw.Code + ":" + code}
+}
+
+// annex finds a control of ISO 27001's Annex A, "A.5.1", where it stands in a column of
+// ISO 27002 as 5.1.
+func (s *Snapshot) annex(ref string) []int32 {
+	return slices.Concat(s.annexOf(iso27001, ref), s.annexOf(iso27001of2013, ref))
+}
+
+func (s *Snapshot) annexOf(clauses, ref string) []int32 {
+	f, ok := s.frameworks[annexes[clauses]]
+	number, annex := strings.CutPrefix(strings.ToUpper(ref), "A.")
+	if !ok || !annex {
+		return nil
+	}
+	return s.within(f, s.requirementRefs().exact[number])
+}
+
+// Control finds a control by id or code.
+func (s *Snapshot) Control(ref string) (api.Control, error) {
+	i, err := s.findControl(ref)
+	if err != nil {
+		return api.Control{}, err
+	}
+	return s.controlList()[i], nil
+}
+
+// ControlID is the id of the control with a code; empty where there is none, without looking for
+// what is like it.
+func (s *Snapshot) ControlID(code string) string {
+	i, ok := s.controls[strings.ToUpper(strings.TrimSpace(code))]
+	if !ok {
+		return ""
+	}
+	return s.controlIDs[i]
+}
+
+// Framework finds a framework by id, code, alias, name or workbook header.
+func (s *Snapshot) Framework(ref string) (api.Framework, error) {
+	i, err := s.findFramework(ref)
+	if err != nil {
+		return api.Framework{}, err
+	}
+	return s.frameworkList()[i], nil
+}
+
+// Requirement finds a requirement by id, by code, or by "framework:code".
+func (s *Snapshot) Requirement(ref string) (api.Requirement, error) {
+	n, err := s.findRequirement(ref)
+	if err != nil {
+		return api.Requirement{}, err
+	}
+	return s.requirement(n), nil
+}
+
+// Domain finds a domain by id or code.
+func (s *Snapshot) Domain(ref string) (api.Domain, error) {
+	for _, d := range s.domainList() {
+		if d.ID == ref || strings.EqualFold(d.Code, strings.TrimSpace(ref)) {
+			return d, nil
+		}
+	}
+	var codes []string
+	for _, d := range s.domainList() {
+		codes = append(codes, d.Code)
+	}
+	return api.Domain{}, &NotFound{Kind: "domain", Ref: ref, Suggestions: Nearest(ref, codes)}
+}
+
+// Mapping finds a mapping by id.
+func (s *Snapshot) Mapping(id string) (api.Mapping, error) {
+	if u, ok := asID(id); ok {
+		if i, ok := s.mappingByID()[u]; ok {
+			return s.mapping(i), nil
+		}
+	}
+	return api.Mapping{}, &NotFound{Kind: "mapping", Ref: id}
+}

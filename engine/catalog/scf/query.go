@@ -1,0 +1,181 @@
+package scf
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// ControlFilter narrows a list of controls. Empty fields do not narrow; set ones all apply.
+type ControlFilter struct {
+	Code      string   // exact code or id
+	Domain    string   // domain code or id
+	Framework string   // anything that Framework accepts
+	Query     string   // every word must occur in the control's texts or code
+	Tags      []string // every tag must be on it, among tags, baselines, traits and SCRM tiers
+}
+
+// Controls lists controls in the source's order. A domain or framework that is not there
+// is an error; a code that is not there is an empty list.
+func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
+	found, err := s.ControlIndexes(f)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Control, len(found))
+	for i, c := range found {
+		out[i] = s.controlList()[c]
+	}
+	return out, nil
+}
+
+// ControlAt is the control with an index of ControlIndexes or RankControls.
+func (s *Snapshot) ControlAt(index int32) api.Control { return s.controlList()[index] }
+
+// ControlIndexes is Controls for who wants a part of them only.
+func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
+	keep, err := s.keep(f)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, k := range keep {
+		n += one(k)
+	}
+	out := make([]int32, 0, n)
+	for i, k := range keep {
+		if k {
+			out = append(out, int32(i))
+		}
+	}
+	return out, nil
+}
+
+// keep marks the controls that a filter lets through.
+func (s *Snapshot) keep(f ControlFilter) ([]bool, error) {
+	keep := make([]bool, len(s.src.Controls))
+	for i := range keep {
+		keep[i] = true
+	}
+	narrow := func(in func(i int) bool) {
+		for i := range keep {
+			keep[i] = keep[i] && in(i)
+		}
+	}
+	if f.Code != "" {
+		want, err := s.findControl(f.Code)
+		if err != nil {
+			want = -1
+		}
+		narrow(func(i int) bool { return i == want })
+	}
+	if f.Domain != "" {
+		d, err := s.Domain(f.Domain)
+		if err != nil {
+			return nil, err
+		}
+		narrow(func(i int) bool { return s.src.Controls[i].Domain() == d.Code })
+	}
+	if f.Framework != "" {
+		fw, err := s.findFramework(f.Framework)
+		if err != nil {
+			return nil, err
+		}
+		in := s.controlsOf(fw)
+		narrow(func(i int) bool { return in[i] })
+	}
+	if words := strings.TrimSpace(f.Query); words != "" {
+		in := s.text().all(words)
+		narrow(func(i int) bool { return in[int32(i)] })
+	}
+	for _, tag := range f.Tags {
+		narrow(func(i int) bool { return hasTag(&s.src.Controls[i], tag) })
+	}
+	return keep, nil
+}
+
+func hasTag(c *Control, tag string) bool {
+	for _, tags := range [][]string{c.Tags, c.Baselines, c.Traits, c.SCRMTiers} {
+		if slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(t, tag) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// controlsOf marks the controls that map to a framework.
+func (s *Snapshot) controlsOf(framework int) []bool {
+	in := make([]bool, len(s.src.Controls))
+	for _, m := range s.mappingsIn(framework) {
+		in[s.src.Mappings[m].Control] = true
+	}
+	return in
+}
+
+// mappingsIn are the mappings of a framework, by requirement and then control.
+func (s *Snapshot) mappingsIn(framework int) []int32 {
+	return s.reqList[s.reqStart[s.base[framework]]:s.reqStart[s.base[framework+1]]]
+}
+
+// Domains lists all domains in the source's order.
+func (s *Snapshot) Domains() []api.Domain { return slices.Clone(s.domainList()) }
+
+// Frameworks lists all frameworks in the source's order.
+func (s *Snapshot) Frameworks() []api.Framework { return slices.Clone(s.frameworkList()) }
+
+// FrameworkScope is a framework and those that an assessment of it covers too, such as
+// the Annex A controls of ISO 27001 where they stand in a column of their own.
+func (s *Snapshot) FrameworkScope(ref string) ([]api.Framework, error) {
+	i, err := s.findFramework(ref)
+	if err != nil {
+		return nil, err
+	}
+	all := s.frameworkList()
+	out := []api.Framework{all[i]}
+	for _, code := range s.src.Frameworks[i].Includes {
+		if j, ok := s.frameworks[code]; ok && j != i {
+			out = append(out, all[j])
+		}
+	}
+	return out, nil
+}
+
+// Requirements lists a framework's requirements in order.
+func (s *Snapshot) Requirements(framework string) ([]api.Requirement, error) {
+	f, err := s.findFramework(framework)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Requirement, 0, s.base[f+1]-s.base[f])
+	for n := s.base[f]; n < s.base[f+1]; n++ {
+		out = append(out, s.requirement(n))
+	}
+	return out, nil
+}
+
+// ControlMappings lists what a control maps to, by framework and requirement.
+func (s *Snapshot) ControlMappings(ref string) ([]api.Mapping, error) {
+	c, err := s.findControl(ref)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Mapping, 0, s.byControl[c+1]-s.byControl[c])
+	for i := s.byControl[c]; i < s.byControl[c+1]; i++ {
+		out = append(out, s.mapping(i))
+	}
+	return out, nil
+}
+
+// RequirementMappings lists the controls that a requirement maps to.
+func (s *Snapshot) RequirementMappings(ref string) ([]api.Mapping, error) {
+	n, err := s.findRequirement(ref)
+	if err != nil {
+		return nil, err
+	}
+	out := []api.Mapping{}
+	for _, i := range s.mappingsOf(n) {
+		out = append(out, s.mapping(i))
+	}
+	return out, nil
+}

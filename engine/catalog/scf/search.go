@@ -1,0 +1,400 @@
+package scf
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// textIndex is an inverted index over controls and titled requirements. Documents are
+// controls first, then requirements by their number.
+type textIndex struct {
+	controls int
+	terms    map[string][]posting
+	length   []float32 // weighted words of a document
+	mean     float64
+	// code is each control's code in lower case.
+	code []string
+}
+
+type posting struct {
+	doc    int32
+	weight float32
+}
+
+// How much a word counts by the field it stands in.
+const (
+	inTitle       = 4
+	inTags        = 3
+	inQuestion    = 1.5
+	inDescription = 1
+	inObjective   = 0.5
+)
+
+func (s *Snapshot) makeText() *textIndex {
+	x := &textIndex{controls: len(s.src.Controls), terms: map[string][]posting{}}
+	total := x.controls + int(s.base[len(s.base)-1])
+	x.length = make([]float32, total)
+	x.code = make([]string, x.controls)
+	w := indexer{x: x, words: newWords(), counts: map[string]float32{}}
+	for i := range s.src.Controls {
+		c := &s.src.Controls[i]
+		x.code[i] = strings.ToLower(c.Code)
+		w.add(c.Title, inTitle)
+		w.add(c.Description, inDescription)
+		w.add(c.Question, inQuestion)
+		for _, t := range c.Tags {
+			w.add(t, inTags)
+		}
+		for k := range c.Objectives {
+			w.add(c.Objectives[k].Text, inObjective)
+		}
+		w.flush(int32(i))
+	}
+	n := int32(0)
+	for f := range s.src.Frameworks {
+		for r := range s.src.Frameworks[f].Requirements {
+			q := &s.src.Frameworks[f].Requirements[r]
+			if q.Title != "" || q.Text != "" {
+				w.add(q.Title, inTitle)
+				w.add(q.Text, inDescription)
+				w.flush(int32(x.controls) + n)
+			}
+			n++
+		}
+	}
+	docs := 0
+	for _, l := range x.length {
+		if l > 0 {
+			x.mean += float64(l)
+			docs++
+		}
+	}
+	if docs > 0 {
+		x.mean /= float64(docs)
+	}
+	return x
+}
+
+// indexer collects the words of one document after the other.
+type indexer struct {
+	x      *textIndex
+	words  *words
+	counts map[string]float32
+	order  []string
+}
+
+func (w *indexer) add(text string, weight float32) {
+	take := func(term string) {
+		if _, seen := w.counts[term]; !seen {
+			w.order = append(w.order, term)
+		}
+		w.counts[term] += weight
+	}
+	w.words.each(text, take)
+	w.words.joined(text, take)
+}
+
+func (w *indexer) flush(doc int32) {
+	for _, term := range w.order {
+		weight := w.counts[term]
+		w.x.terms[term] = append(w.x.terms[term], posting{doc, weight})
+		w.x.length[doc] += weight
+	}
+	w.order = w.order[:0]
+	clear(w.counts)
+}
+
+// words splits text into stems, remembering those it has seen.
+type words struct {
+	stems map[string]string
+	env   *snowballstem.Env
+}
+
+func newWords() *words { return &words{stems: map[string]string{}, env: snowballstem.NewEnv("")} }
+
+func (w *words) each(text string, yield func(stem string)) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		if len(word) < 2 || len(word) > 64 || stopWords[word] { // a digit alone is of a code
+			continue
+		}
+		yield(w.stem(word))
+	}
+}
+
+// joined are the compounds of a text in one word: "multifactor" for "multi-factor".
+func (w *words) joined(text string, yield func(stem string)) {
+	for at := strings.IndexByte(text, '-'); at >= 0; {
+		next := strings.IndexByte(text[at+1:], '-')
+		before, after := text[:at], text[at+1:]
+		before = before[strings.LastIndexFunc(before, notLetter)+1:]
+		if end := strings.IndexFunc(after, notLetter); end >= 0 {
+			after = after[:end]
+		}
+		if len(before) > 1 && len(after) > 1 && len(before)+len(after) <= 64 {
+			yield(w.stem(strings.ToLower(before + after)))
+		}
+		if next < 0 {
+			return
+		}
+		at += 1 + next
+	}
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+
+func (w *words) stem(word string) string {
+	stem, known := w.stems[word]
+	if !known {
+		w.env.SetCurrent(word)
+		english.Stem(w.env)
+		stem = w.env.Current()
+		w.stems[strings.Clone(word)] = strings.Clone(stem)
+	}
+	return stem
+}
+
+func (w *words) of(text string) []string {
+	var out []string
+	w.each(text, func(stem string) {
+		if !slices.Contains(out, stem) {
+			out = append(out, stem)
+		}
+	})
+	return out
+}
+
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields("a an and are as at be by does for from has have in is it its of on or that the this to with") {
+		m[w] = true
+	}
+	return m
+}()
+
+// tidyControl writes a control's code as the SCF does where people write it without care:
+// "iac 6" and "IAC6" are IAC-06. It is empty where the text is no such code.
+func tidyControl(text string) string {
+	m := controlSpelling.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return ""
+	}
+	code := strings.ToUpper(m[1]) + "-"
+	if len(m[2]) < 2 {
+		code += "0"
+	}
+	code += m[2]
+	if enhancement := strings.TrimLeft(m[3], "0"); enhancement != "" {
+		code += "." + enhancement
+	}
+	return code
+}
+
+var controlSpelling = lazyregexp.Of(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.(-]+(\d{1,2})\)?)?$`)
+
+const maxQuery = 1000 // bytes of a query that are read
+
+// all are the controls that hold every word of the text, or whose code begins with it.
+func (x *textIndex) all(text string) map[int32]bool {
+	text = text[:min(len(text), maxQuery)]
+	found := map[int32]bool{}
+	if code := strings.ToLower(strings.TrimSpace(text)); len(code) >= 3 {
+		tidy := strings.ToLower(tidyControl(code))
+		for i, c := range x.code {
+			if strings.HasPrefix(c, code) || tidy != "" && strings.HasPrefix(c, tidy) {
+				found[int32(i)] = true
+			}
+		}
+	}
+	hits := map[int32]int{}
+	terms := newWords().of(text)
+	for _, t := range terms {
+		for _, p := range x.terms[t] {
+			if int(p.doc) < x.controls {
+				hits[p.doc]++
+			}
+		}
+	}
+	for doc, n := range hits {
+		if n == len(terms) {
+			found[doc] = true
+		}
+	}
+	return found
+}
+
+// Search ranks controls and requirements by the words they share with a text, and finds
+// them by code, however it is spelled and with or without the framework before it. It
+// answers at most limit hits (50 where limit is not positive), best first; a text without
+// words finds nothing.
+func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
+	if limit <= 0 {
+		limit = 50
+	}
+	ranked := s.ranked(text)
+	out := []api.CatalogHit{}
+	for _, r := range ranked[:min(limit, len(ranked))] {
+		out = append(out, s.hit(r.doc, math.Round(r.score*1e4)/1e4))
+	}
+	return out
+}
+
+// RankControls lists the controls that the filter's query finds, best first: by their own
+// words and through the requirements that they answer. The other fields narrow.
+func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
+	query := f.Query
+	f.Query = ""
+	left, err := s.keep(f)
+	if err != nil {
+		return nil, err
+	}
+	out := []int32{}
+	take := func(c int32) {
+		if left[c] {
+			left[c] = false
+			out = append(out, c)
+		}
+	}
+	controls := int32(len(s.src.Controls))
+	for _, r := range s.ranked(query) {
+		if r.doc < controls {
+			take(r.doc)
+			continue
+		}
+		for _, m := range s.mappingsOf(r.doc - controls) {
+			take(int32(s.src.Mappings[m].Control))
+		}
+	}
+	return out, nil
+}
+
+type scored struct {
+	doc   int32
+	score float64
+}
+
+// ranked are all documents that a text finds, best first.
+func (s *Snapshot) ranked(text string) []scored {
+	text = strings.TrimSpace(text[:min(len(text), maxQuery)])
+	x := s.text()
+	scores := x.rank(text)
+	for _, n := range s.byCode(text) {
+		scores[int32(x.controls)+n] = 1
+	}
+	ranked := make([]scored, 0, len(scores))
+	for doc, score := range scores {
+		ranked = append(ranked, scored{doc, score})
+	}
+	slices.SortFunc(ranked, func(a, b scored) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return int(a.doc - b.doc)
+	})
+	return ranked
+}
+
+// byCode finds requirements by a code as people write it: "A.5.17" and "5.17", "iso 27002
+// 5.17", "nis2:21.2(a)".
+func (s *Snapshot) byCode(text string) []int32 {
+	loose := LooseCode(text)
+	if loose == "" {
+		return nil
+	}
+	refs := s.requirementRefs()
+	found := slices.Concat(refs.loose[loose], s.annex(text))
+	if len(found) == 0 && digit(loose[0]) { // ISO 27001's, where Annex A is spelled out
+		for clauses := range annexes {
+			if f, ok := s.frameworks[clauses]; ok {
+				found = append(found, s.within(f, refs.loose["a."+loose])...)
+			}
+		}
+	}
+	const most = 12 // words of "framework code"; a longer text is a question
+	words := strings.Fields(strings.ReplaceAll(text, ":", " "))
+	for i := 1; i < len(words) && len(words) <= most && len(found) == 0; i++ {
+		code := strings.Join(words[i:], " ")
+		if !strings.ContainsAny(code, "0123456789") {
+			break
+		}
+		for _, f := range s.frameworksNamed(strings.Join(words[:i], " ")) {
+			if n, err := s.requirementIn(f, code); err == nil {
+				found = append(found, n)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// frameworksNamed are those that a name could mean.
+func (s *Snapshot) frameworksNamed(name string) []int {
+	slug := Slug(name)
+	if i, ok := s.frameworks[slug]; ok {
+		return []int{i}
+	}
+	var out []int
+	for i := range s.src.Frameworks {
+		if strings.HasPrefix(s.src.Frameworks[i].Code, slug+"-") && len(slug) > 2 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// rank scores documents from 0 to 1. Words weigh by BM25, against the best that a
+// document of mean length could reach; a code is 1, the beginning of one 0.95.
+func (x *textIndex) rank(text string) map[int32]float64 {
+	scores := map[int32]float64{}
+	const k1, b = 1.2, 0.6
+	terms := newWords().of(text)
+	docs := float64(len(x.length))
+	best := 0.0
+	for _, t := range terms {
+		list := x.terms[t]
+		idf := math.Log(1 + (docs-float64(len(list))+0.5)/(float64(len(list))+0.5))
+		best += idf * (k1 + 1)
+		for _, p := range list {
+			tf := float64(p.weight)
+			norm := k1 * (1 - b + b*float64(x.length[p.doc])/x.mean)
+			scores[p.doc] += idf * tf * (k1 + 1) / (tf + norm)
+		}
+	}
+	for doc := range scores {
+		scores[doc] = 0.9 * scores[doc] / best
+	}
+	code, tidy := strings.ToLower(text), strings.ToLower(tidyControl(text))
+	for i, c := range x.code {
+		if c == code || c == tidy {
+			scores[int32(i)] = 1
+		} else if len(code) >= 3 && strings.HasPrefix(c, code) || tidy != "" && strings.HasPrefix(c, tidy) {
+			scores[int32(i)] = 0.95
+		}
+	}
+	return scores
+}
+
+func (s *Snapshot) hit(doc int32, score float64) api.CatalogHit {
+	if int(doc) < len(s.src.Controls) {
+		c := &s.src.Controls[doc]
+		return api.CatalogHit{
+			Kind: "control", ID: s.controlIDs[doc], Code: c.Code, Title: opt(c.Title), DomainCode: opt(c.Domain()), Score: score,
+		}
+	}
+	q := s.requirement(doc - int32(len(s.src.Controls)))
+	return api.CatalogHit{
+		Kind: "requirement", ID: q.ID, Code: q.Code, Title: q.Title, FrameworkCode: &q.FrameworkCode, Score: score,
+	}
+}

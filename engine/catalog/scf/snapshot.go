@@ -1,0 +1,309 @@
+package scf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/api"
+)
+
+// Snapshot is one version of a catalog, indexed. It never changes and is safe for
+// concurrent use. Values it returns share memory with it: read them, do not write.
+type Snapshot struct {
+	src     *Source
+	meta    Version
+	version uuid.UUID
+	record  api.CatalogVersion
+
+	controls   map[string]int
+	frameworks map[string]int // codes and aliases
+	domains    map[string]int
+
+	// Requirements are numbered over all frameworks; framework f owns base[f] up to base[f+1].
+	base []int32
+	// Mappings are ordered by control; control c owns byControl[c] up to byControl[c+1].
+	byControl []int32
+	// Requirement r is named by mappings reqList[reqStart[r]:reqStart[r+1]].
+	reqStart, reqList []int32
+
+	frameworkIDs, controlIDs []string
+
+	// Made when first asked for; Warm makes them all.
+	domainList      func() []api.Domain
+	controlList     func() []api.Control
+	frameworkList   func() []api.Framework
+	requirementIDs  func() []string
+	requirementByID func() map[uuid.UUID]int32
+	mappingByID     func() map[uuid.UUID]int32
+	requirementRefs func() *requirementIndex
+	frameworkNames  func() [][]string
+	text            func() *textIndex
+}
+
+// New indexes a source, which the snapshot owns from then on. It refuses a source that
+// contradicts itself: doubled codes, mappings to nothing, a version id that is no UUIDv7.
+func New(src *Source, v Version) (*Snapshot, error) {
+	id, err := parseVersionID(v.ID)
+	if err == nil && v.Root != "" {
+		id, err = parseVersionID(v.Root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == "" {
+		v.Status = api.CatalogActive
+	}
+	v.ImportedAt = v.ImportedAt.UTC()
+	s := &Snapshot{src: src, meta: v, version: id}
+	for _, step := range []func() error{s.indexNames, s.indexMappings} {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("catalog %q: %w", src.Label, err)
+		}
+	}
+	s.record = api.CatalogVersion{
+		ID: v.ID, Label: src.Label, Status: v.Status, IsStarter: src.IsStarter,
+		SourceFilename: opt(src.Filename), SourceSHA256: opt(src.SHA256),
+		MappingDocuments: []api.MappingDocument{}, FrameworkAliases: []api.FrameworkAlias{},
+		ImportedAt: v.ImportedAt, Counts: src.Counts(), CreatedAt: v.ImportedAt, UpdatedAt: v.ImportedAt,
+	}
+	s.domainList = sync.OnceValue(s.makeDomains)
+	s.controlList = sync.OnceValue(s.makeControls)
+	s.frameworkList = sync.OnceValue(s.makeFrameworks)
+	s.requirementIDs = sync.OnceValue(s.makeRequirementIDs)
+	s.requirementByID = sync.OnceValue(s.makeRequirementByID)
+	s.mappingByID = sync.OnceValue(s.makeMappingByID)
+	s.requirementRefs = sync.OnceValue(s.makeRequirementRefs)
+	s.frameworkNames = sync.OnceValue(s.makeFrameworkNames)
+	s.text = sync.OnceValue(s.makeText)
+	return s, nil
+}
+
+// Warm makes what is otherwise made on first use, so that no first reader waits.
+func (s *Snapshot) Warm() {
+	s.domainList()
+	s.controlList()
+	s.frameworkList()
+	s.requirementByID()
+	s.mappingByID()
+	s.requirementRefs()
+	s.frameworkNames()
+	s.text()
+}
+
+// Source is what the snapshot was made from. It must not be changed.
+func (s *Snapshot) Source() *Source { return s.src }
+
+// Version is the version's record.
+func (s *Snapshot) Version() api.CatalogVersion { return s.record }
+
+func (s *Snapshot) indexNames() error {
+	src := s.src
+	s.domains = make(map[string]int, len(src.Domains))
+	for i := range src.Domains {
+		code := src.Domains[i].Code
+		if _, twice := s.domains[code]; twice || code == "" {
+			return fmt.Errorf("domain code %q is empty or occurs twice", code)
+		}
+		s.domains[code] = i
+	}
+	s.controls = make(map[string]int, len(src.Controls))
+	s.controlIDs = make([]string, len(src.Controls))
+	for i := range src.Controls {
+		c := &src.Controls[i]
+		if !ValidCode(c.Code) && (c.Owner == "" || !ValidCustomCode(c.Code)) {
+			return fmt.Errorf("control code %q is not of the form ABC-01 or ABC-01.1", c.Code)
+		}
+		if _, twice := s.controls[c.Code]; twice {
+			return fmt.Errorf("control code %s occurs twice", c.Code)
+		}
+		if _, known := s.domains[c.Domain()]; !known {
+			return fmt.Errorf("control %s belongs to no domain of the catalog", c.Code)
+		}
+		if c.Weight < NoWeight || c.Weight > 10 {
+			return fmt.Errorf("control %s has weight %d", c.Code, c.Weight)
+		}
+		for _, e := range c.Evidence {
+			if e < 0 || e >= len(src.Evidence) {
+				return fmt.Errorf("control %s names an evidence request that is not there", c.Code)
+			}
+		}
+		s.controls[c.Code] = i
+		s.controlIDs[i] = s.id(kindControl, owned(c.Owner, c.Code)...).String()
+	}
+	s.frameworks = make(map[string]int, len(src.Frameworks))
+	s.frameworkIDs = make([]string, len(src.Frameworks))
+	s.base = make([]int32, len(src.Frameworks)+1)
+	for i := range src.Frameworks {
+		f := &src.Frameworks[i]
+		if _, twice := s.frameworks[f.Code]; twice || f.Code == "" {
+			return fmt.Errorf("framework code %q is empty or occurs twice", f.Code)
+		}
+		s.frameworks[f.Code] = i
+		s.frameworkIDs[i] = s.id(kindFramework, owned(f.Owner, f.Code)...).String()
+		s.base[i+1] = s.base[i] + int32(len(f.Requirements))
+		seen := make(map[string]bool, len(f.Requirements))
+		for r := range f.Requirements {
+			code := f.Requirements[r].Code
+			if seen[code] || code == "" {
+				return fmt.Errorf("requirement %q of %s is empty or occurs twice", code, f.Code)
+			}
+			seen[code] = true
+		}
+	}
+	for i := range src.Frameworks {
+		for _, alias := range src.Frameworks[i].Aliases {
+			if _, taken := s.frameworks[alias]; !taken { // a code of its own goes first
+				s.frameworks[alias] = i
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) indexMappings() error {
+	src := s.src
+	for i := range src.Mappings {
+		m := &src.Mappings[i]
+		if m.Control < 0 || m.Control >= len(src.Controls) ||
+			m.Framework < 0 || m.Framework >= len(src.Frameworks) ||
+			m.Requirement < 0 || m.Requirement >= len(src.Frameworks[m.Framework].Requirements) {
+			return fmt.Errorf("mapping %d points to nothing", i)
+		}
+		if d := m.Detail; d != nil && (d.Strength < -1 || d.Strength > 10) {
+			return fmt.Errorf("mapping %d has strength %d", i, d.Strength)
+		}
+	}
+	if !slices.IsSortedFunc(src.Mappings, compareMappings) {
+		slices.SortStableFunc(src.Mappings, compareMappings)
+	}
+	s.byControl = make([]int32, len(src.Controls)+1)
+	s.reqStart = make([]int32, s.base[len(s.base)-1]+1)
+	for i := range src.Mappings {
+		m := &src.Mappings[i]
+		if i > 0 && compareMappings(*m, src.Mappings[i-1]) == 0 {
+			return fmt.Errorf("control %s maps to %s of %s twice", src.Controls[m.Control].Code,
+				src.Frameworks[m.Framework].Requirements[m.Requirement].Code, src.Frameworks[m.Framework].Code)
+		}
+		s.byControl[m.Control+1]++
+		s.reqStart[s.number(m)+1]++
+	}
+	for i := range src.Controls {
+		s.byControl[i+1] += s.byControl[i]
+	}
+	for i := 1; i < len(s.reqStart); i++ {
+		s.reqStart[i] += s.reqStart[i-1]
+	}
+	s.reqList = make([]int32, len(src.Mappings))
+	next := slices.Clone(s.reqStart)
+	for i := range src.Mappings {
+		r := s.number(&src.Mappings[i])
+		s.reqList[next[r]] = int32(i)
+		next[r]++
+	}
+	return nil
+}
+
+// number is the requirement's place among those of all frameworks.
+func (s *Snapshot) number(m *Mapping) int32 { return s.base[m.Framework] + int32(m.Requirement) }
+
+func compareMappings(a, b Mapping) int {
+	if a.Control != b.Control {
+		return a.Control - b.Control
+	}
+	if a.Framework != b.Framework {
+		return a.Framework - b.Framework
+	}
+	return a.Requirement - b.Requirement
+}
+
+// frameworkOf says whose requirement a number is, and its place there.
+func (s *Snapshot) frameworkOf(number int32) (framework, requirement int) {
+	f, exact := slices.BinarySearch(s.base, number)
+	if !exact {
+		return f - 1, int(number - s.base[f-1])
+	}
+	for s.base[f+1] == number { // frameworks without requirements share the number
+		f++
+	}
+	return f, 0
+}
+
+// mappingsOf are the mappings that name a requirement, as indexes.
+func (s *Snapshot) mappingsOf(number int32) []int32 {
+	return s.reqList[s.reqStart[number]:s.reqStart[number+1]]
+}
+
+func (s *Snapshot) makeRequirementIDs() []string {
+	ids := make([]string, 0, len(s.reqStart)-1)
+	for f := range s.src.Frameworks {
+		fw := &s.src.Frameworks[f]
+		for r := range fw.Requirements {
+			ids = append(ids, s.id(kindRequirement, owned(fw.Owner, fw.Code, fw.Requirements[r].Code)...).String())
+		}
+	}
+	return ids
+}
+
+func (s *Snapshot) makeRequirementByID() map[uuid.UUID]int32 {
+	ids := s.requirementIDs()
+	m := make(map[uuid.UUID]int32, len(ids))
+	for i, id := range ids {
+		m[uuid.MustParse(id)] = int32(i)
+	}
+	return m
+}
+
+func (s *Snapshot) mappingID(m *Mapping) uuid.UUID {
+	fw := &s.src.Frameworks[m.Framework]
+	c := &s.src.Controls[m.Control]
+	return s.id(kindMapping, owned(cmp.Or(c.Owner, fw.Owner), c.Code, fw.Code, fw.Requirements[m.Requirement].Code)...)
+}
+
+// owned is a natural key of what an organization added: led by its id, so that two
+// organizations never share one.
+func owned(owner string, key ...string) []string {
+	if owner == "" {
+		return key
+	}
+	return append([]string{owner}, key...)
+}
+
+func (s *Snapshot) makeMappingByID() map[uuid.UUID]int32 {
+	m := make(map[uuid.UUID]int32, len(s.src.Mappings))
+	for i := range s.src.Mappings {
+		m[s.mappingID(&s.src.Mappings[i])] = int32(i)
+	}
+	return m
+}
+
+// requirementIndex finds requirements of all frameworks by code, as written and loosely.
+type requirementIndex struct {
+	exact, loose map[string][]int32
+}
+
+func (s *Snapshot) makeRequirementRefs() *requirementIndex {
+	n := len(s.reqStart) - 1
+	x := &requirementIndex{exact: make(map[string][]int32, n), loose: make(map[string][]int32, n)}
+	next := int32(0)
+	for f := range s.src.Frameworks {
+		for r := range s.src.Frameworks[f].Requirements {
+			code := s.src.Frameworks[f].Requirements[r].Code
+			x.exact[code] = append(x.exact[code], next)
+			loose := LooseCode(code)
+			x.loose[loose] = append(x.loose[loose], next)
+			next++
+		}
+	}
+	return x
+}
+
+// within keeps the requirements of one framework.
+func (s *Snapshot) within(f int, numbers []int32) []int32 {
+	from, _ := slices.BinarySearch(numbers, s.base[f])
+	to, _ := slices.BinarySearch(numbers, s.base[f+1])
+	return numbers[from:to]
+}

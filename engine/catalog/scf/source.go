@@ -1,0 +1,171 @@
+// Package catalog holds a whole control catalog in memory: what an importer read
+// (Source), the immutable, indexed form that the engine asks (Snapshot), its compact
+// bytes, and what changed between two of them.
+//
+// It knows no store, no clock and no network; it makes no text of its own. Ids and
+// times come from the caller.
+package scf
+
+import (
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// Source is a catalog as an importer read it. Indexes in Mappings point into Controls,
+// Frameworks and that framework's Requirements. Order is the source's: controls by row,
+// frameworks by column. Same input, same Source.
+type Source struct {
+	Label     string
+	Filename  string
+	SHA256    string
+	IsStarter bool
+
+	Domains    []Domain
+	Controls   []Control
+	Frameworks []Framework
+	Mappings   []Mapping
+
+	Evidence   []EvidenceRequest
+	Risks      []Hazard
+	Threats    []Hazard
+	Principles []Principle
+
+	// Warnings and Statistics tell of the import; a Snapshot does not keep them.
+	Warnings   []api.ImportWarning
+	Statistics api.ImportStatistics
+}
+
+// Domain is a family of controls, keyed by the prefix of their codes.
+type Domain struct {
+	Code, Name, Principle, Intent string
+}
+
+// NoWeight stands for a control whose source gives no weight; 0 is a weight.
+const NoWeight = -1
+
+// Control is one control with every field that a source may give. Empty means absent.
+type Control struct {
+	Code, Title, Description, Question string
+	Weight                             int // 0 to 10, or NoWeight
+	Applicability                      []string
+	CSFFunction, Cadence               string
+	// Evidence indexes Source.Evidence.
+	Evidence     []int
+	Solutions    []Pair // by size: any, micro_small, small, medium, large, enterprise
+	Maturity     [6]string
+	Risks        []string
+	Threats      []string
+	Objectives   []Objective
+	Compensating []Compensating
+	Baselines    []string
+	SCRMTiers    []string
+	Traits       []string
+	Tags         []string
+	Errata       []string
+	Extra        []Pair // unknown columns, in column order
+	// Owner is the organization that added the control; empty for the source's own.
+	Owner string
+}
+
+// Domain is the prefix of the control's code. The domain column of a workbook is no key: its spelling varies.
+func (c *Control) Domain() string { return DomainOf(c.Code) }
+
+// Deprecated reports a control that a release keeps only so that its code stays known.
+func (c *Control) Deprecated() bool {
+	return c.Weight == 0 || deprecatedTitle.MatchString(c.Title)
+}
+
+var deprecatedTitle = lazyregexp.Of(`(?i)\[deprecated\b`)
+
+// Pair is a named text.
+type Pair struct{ Name, Text string }
+
+// EvidenceRequest is an artifact to ask for.
+type EvidenceRequest struct {
+	Code, Area, Artifact, Description string
+}
+
+// Objective is one checkable statement about a control.
+type Objective struct {
+	Code, Text    string
+	Rigor         int // 1 to 3, 0 where absent
+	Applicability []string
+	Origins       []string
+}
+
+// Compensating names a control that may stand in for another.
+type Compensating struct {
+	Control, Name, Justification string
+}
+
+// Framework is a crosswalk column, or a framework of the starter.
+type Framework struct {
+	// Code is unique in the source.
+	Code, Name, Publisher, Jurisdiction, Title, SourceURL string
+	// Column is the collapsed header, empty in the starter.
+	Column string
+	// Aliases are further codes that mean this framework; Includes are codes of frameworks assessed with it.
+	Aliases, Includes []string
+	Requirements      []Requirement
+	// Owner is the organization that added the framework; empty for the source's own.
+	Owner string
+}
+
+// Requirement is a code of a framework, distinct in it.
+type Requirement struct {
+	Code, Title, Text string
+}
+
+// Mapping links a control to a requirement; each pair occurs once.
+type Mapping struct {
+	Control, Framework, Requirement int
+	// Detail is set where the source says more than that the two belong together.
+	Detail *MappingDetail
+}
+
+// MappingDetail is what a set theory mapping document adds.
+type MappingDetail struct {
+	Relationship string // equal, subset, superset, intersects, none
+	Strength     int    // 0 to 10, -1 where absent
+	Rationale    string
+	Source       string
+	Official     bool
+}
+
+// Hazard is a risk or a threat of the source's own catalogs.
+type Hazard struct {
+	Code, Group, Title, Description, CSFFunction string
+}
+
+// Principle is a row of the privacy management sheet. Number is a string: 1.10 is not 1.1.
+type Principle struct {
+	Number, Name, Description string
+	Controls                  []string
+}
+
+var codePattern = lazyregexp.Of(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
+
+// ValidCode reports whether a control code has the form of every SCF release, such as GOV-01 or AST-02.11.
+func ValidCode(code string) bool { return codePattern.MatchString(code) }
+
+// DomainOf is the prefix of a control code.
+func DomainOf(code string) string {
+	for i := range len(code) {
+		if code[i] == '-' {
+			return code[:i]
+		}
+	}
+	return code
+}
+
+// Counts are the figures of a version record.
+func (s *Source) Counts() api.CatalogCounts {
+	n := api.CatalogCounts{
+		Controls: len(s.Controls), Domains: len(s.Domains),
+		Frameworks: len(s.Frameworks), Mappings: len(s.Mappings),
+	}
+	for i := range s.Frameworks {
+		n.Requirements += len(s.Frameworks[i].Requirements)
+	}
+	return n
+}

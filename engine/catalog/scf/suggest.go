@@ -1,0 +1,107 @@
+package scf
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/internal/editdistance"
+)
+
+// SuggestFrameworks gives up to n codes that come nearest to a mistyped name, best first.
+func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
+	want := Slug(ref)
+	names := s.frameworkNames()
+	return nearest(len(names), n, func(i int) (string, float64) {
+		score := 0.0
+		for _, name := range names[i] {
+			score = max(score, likeness(want, name))
+		}
+		return names[i][0], score
+	})
+}
+
+// makeFrameworkNames lists what each framework goes by, its code first, as slugs.
+func (s *Snapshot) makeFrameworkNames() [][]string {
+	names := make([][]string, len(s.src.Frameworks))
+	for i := range s.src.Frameworks {
+		f := &s.src.Frameworks[i]
+		names[i] = append([]string{f.Code}, f.Aliases...)
+		for _, other := range []string{PlainSlug(f.Name), PlainSlug(f.Column)} {
+			if other != "" && !slices.Contains(names[i], other) {
+				names[i] = append(names[i], other)
+			}
+		}
+	}
+	return names
+}
+
+func (s *Snapshot) nearControls(ref string) []string {
+	want := strings.ToUpper(strings.TrimSpace(ref))
+	return nearest(len(s.src.Controls), 3, func(i int) (string, float64) {
+		code := s.src.Controls[i].Code
+		return code, likeness(want, code)
+	})
+}
+
+// nearest ranks by likeness and keeps what is more like than not; ties by code.
+func nearest(count, n int, at func(i int) (string, float64)) []string {
+	type candidate struct {
+		code  string
+		score float64
+	}
+	var found []candidate
+	for i := range count {
+		if code, score := at(i); score >= 0.5 {
+			found = append(found, candidate{code, score})
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		if a.score != b.score {
+			if a.score > b.score {
+				return -1
+			}
+			return 1
+		}
+		return Natural(a.code, b.code)
+	})
+	out := []string{}
+	for _, c := range found[:min(n, len(found))] {
+		out = append(out, c.code)
+	}
+	return out
+}
+
+// likeness is 0 to 1: the better of shared parts and of edits, since people both leave
+// out a part ("27001") and mistype one.
+func likeness(a, b string) float64 {
+	if a == "" || b == "" {
+		return 0
+	}
+	if a == b {
+		return 1
+	}
+	if len(a) > 100 || len(b) > 100 { // edits cost the product of the lengths
+		return 0
+	}
+	edits := 1 - float64(editdistance.Distance([]byte(a), []byte(b)))/float64(max(len(a), len(b)))
+	if wa, wb := strings.ReplaceAll(a, "-", ""), strings.ReplaceAll(b, "-", ""); len(wa) > 3 && strings.HasPrefix(wb, wa) {
+		return 0.9 + 0.09*float64(len(wa))/float64(len(wb)) // written in one word: iso27001
+	}
+	pa, pb := strings.Split(a, "-"), strings.Split(b, "-")
+	shared := 0
+	for _, p := range pa {
+		if slices.Contains(pb, p) {
+			shared++
+		}
+	}
+	// Every part that was asked for being there weighs more than parts in excess.
+	parts := 0.8*float64(shared)/float64(len(pa)) + 0.2*float64(shared)/float64(len(pb))
+	return max(edits, parts) * 0.99
+}
+
+// Nearest gives up to three of the known words that come nearest to a mistyped one, best
+// first. Words are made of parts with _ or - between them.
+func Nearest(word string, known []string) []string {
+	want := Slug(word)
+	return nearest(len(known), 3, func(i int) (string, float64) { return known[i], likeness(want, Slug(known[i])) })
+}

@@ -1,0 +1,276 @@
+package structured
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+)
+
+// Read takes a document, whole or not at all. Errors are of the document and name its
+// place. The source's SHA256 is the one that Inspect tells.
+func Read(data []byte) (*scf.Source, error) {
+	sum, err := Inspect(data)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return nil, wrong("", "this is no JSON: %v", err)
+	}
+	if err := conforms(tree); err != nil {
+		return nil, err
+	}
+	var doc document
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, wrong("", "%v", err)
+	}
+	r := reader{doc: &doc, src: &scf.Source{Label: doc.Label, SHA256: sum}}
+	return r.read()
+}
+
+// reader turns a document that fits the schema into a source.
+type reader struct {
+	doc *document
+	src *scf.Source
+
+	domains, controls, evidence, frameworks map[string]int
+	// requirements of each framework, by code.
+	requirements []map[string]int
+}
+
+func (r *reader) read() (*scf.Source, error) {
+	if r.doc.Origin != nil {
+		r.src.IsStarter = r.doc.Origin.IsStarter
+	}
+	for _, step := range []func() error{r.readDomains, r.readEvidence, r.readFrameworks, r.readControls, r.readPrinciples} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	r.src.Risks, r.src.Threats = sources(r.doc.Risks), sources(r.doc.Threats)
+	slices.SortStableFunc(r.src.Mappings, func(a, b scf.Mapping) int {
+		if a.Control != b.Control {
+			return a.Control - b.Control
+		}
+		if a.Framework != b.Framework {
+			return a.Framework - b.Framework
+		}
+		return a.Requirement - b.Requirement
+	})
+	r.src.Statistics = Count(r.src)
+	return r.src, nil
+}
+
+// Count is what an import run tells of a source that is no workbook.
+func Count(src *scf.Source) api.ImportStatistics {
+	n := src.Counts()
+	st := api.ImportStatistics{
+		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
+		EvidenceRequests: len(src.Evidence), Principles: len(src.Principles), Risks: len(src.Risks), Threats: len(src.Threats), Warnings: len(src.Warnings),
+	}
+	for i := range src.Controls {
+		st.AssessmentObjectives += len(src.Controls[i].Objectives)
+		st.CompensatingControls += len(src.Controls[i].Compensating)
+	}
+	return st
+}
+
+func (r *reader) warn(place, format string, args ...any) {
+	r.src.Warnings = append(r.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf(format, args...)})
+}
+
+// once notes a code, which must be new.
+func once(seen map[string]int, code string, n int, place, what string) error {
+	if first, twice := seen[code]; twice {
+		return wrong(place, "the %s %q occurs twice, first as number %d", what, shorten(code), first+1)
+	}
+	seen[code] = n
+	return nil
+}
+
+func (r *reader) readDomains() error {
+	r.domains = make(map[string]int, len(r.doc.Domains))
+	for i, d := range r.doc.Domains {
+		if err := once(r.domains, d.Code, i, fmt.Sprintf("domains[%d].code", i), "domain"); err != nil {
+			return err
+		}
+		r.src.Domains = append(r.src.Domains, scf.Domain(d))
+	}
+	return nil
+}
+
+func (r *reader) readEvidence() error {
+	r.evidence = make(map[string]int, len(r.doc.Evidence))
+	for i, e := range r.doc.Evidence {
+		if err := once(r.evidence, e.ID, i, fmt.Sprintf("evidence_requests[%d].id", i), "evidence request"); err != nil {
+			return err
+		}
+		r.src.Evidence = append(r.src.Evidence, scf.EvidenceRequest{Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description})
+	}
+	return nil
+}
+
+func sources(all []hazard) []scf.Hazard {
+	var out []scf.Hazard
+	for _, h := range all {
+		out = append(out, scf.Hazard(h))
+	}
+	return out
+}
+
+func (r *reader) readFrameworks() error {
+	r.frameworks = make(map[string]int, len(r.doc.Frameworks))
+	for i := range r.doc.Frameworks {
+		f := &r.doc.Frameworks[i]
+		place := fmt.Sprintf("frameworks[%d]", i)
+		if err := once(r.frameworks, f.Code, i, place+".code", "framework"); err != nil {
+			return err
+		}
+		out := scf.Framework{
+			Code: f.Code, Name: f.Name, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, Title: f.Title, SourceURL: f.SourceURL,
+			Column: f.Column, Aliases: f.Aliases, Includes: f.Includes,
+		}
+		codes := make(map[string]int, len(f.Requirements))
+		for n, q := range f.Requirements {
+			if err := once(codes, q.Code, n, fmt.Sprintf("%s.requirements[%d].code", place, n), "requirement"); err != nil {
+				return err
+			}
+			out.Requirements = append(out.Requirements, scf.Requirement(q))
+		}
+		r.requirements = append(r.requirements, codes)
+		r.src.Frameworks = append(r.src.Frameworks, out)
+	}
+	for i := range r.doc.Frameworks {
+		for n, code := range r.doc.Frameworks[i].Includes {
+			if _, known := r.frameworks[code]; !known {
+				r.warn(fmt.Sprintf("frameworks[%d].includes[%d]", i, n), "there is no framework %q in the document", shorten(code))
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reader) readControls() error {
+	r.controls = make(map[string]int, len(r.doc.Controls))
+	for i := range r.doc.Controls {
+		c := &r.doc.Controls[i]
+		place := fmt.Sprintf("controls[%d]", i)
+		if err := once(r.controls, c.Code, i, place+".code", "control"); err != nil {
+			return err
+		}
+		if _, known := r.domains[scf.DomainOf(c.Code)]; !known {
+			return wrong(place+".code", "%s belongs to the domain %s, which the document does not list", c.Code, scf.DomainOf(c.Code))
+		}
+		out, err := r.control(c, place)
+		if err != nil {
+			return err
+		}
+		r.src.Controls = append(r.src.Controls, out)
+		if err := r.mappings(c, i, place); err != nil {
+			return err
+		}
+	}
+	for i := range r.doc.Controls {
+		for n, k := range r.doc.Controls[i].Compensating {
+			if _, known := r.controls[k.Control]; !known {
+				r.warn(fmt.Sprintf("controls[%d].compensating_controls[%d]", i, n), "there is no control %q in the document", shorten(k.Control))
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reader) control(c *control, place string) (scf.Control, error) {
+	out := scf.Control{
+		Code: c.Code, Title: c.Title, Description: c.Description, Question: c.Question, Weight: scf.NoWeight,
+		Applicability: c.Applicability, CSFFunction: c.CSFFunction, Cadence: c.Cadence, Solutions: pairs(c.Solutions), Risks: c.Risks,
+		Threats: c.Threats, Baselines: c.Baselines, SCRMTiers: c.SCRMTiers, Traits: c.Traits, Tags: c.Tags, Errata: c.Errata, Extra: pairs(c.Extra),
+	}
+	if c.Weight != nil {
+		out.Weight = *c.Weight
+	}
+	for n, id := range c.Evidence {
+		e, known := r.evidence[id]
+		if !known {
+			return out, wrong(fmt.Sprintf("%s.evidence_requests[%d]", place, n), "there is no evidence request with the id %q", shorten(id))
+		}
+		out.Evidence = append(out.Evidence, e)
+	}
+	for level, text := range c.Maturity {
+		n, _ := strconv.Atoi(level) // the schema lets only 0 to 5 through
+		out.Maturity[n] = text
+	}
+	for _, o := range c.Objectives {
+		out.Objectives = append(out.Objectives, scf.Objective(o))
+	}
+	for _, k := range c.Compensating {
+		out.Compensating = append(out.Compensating, scf.Compensating(k))
+	}
+	return out, nil
+}
+
+func pairs(all []named) []scf.Pair {
+	var out []scf.Pair
+	for _, n := range all {
+		out = append(out, scf.Pair(n))
+	}
+	return out
+}
+
+// mappings adds those of a control, each pair once.
+func (r *reader) mappings(c *control, number int, place string) error {
+	seen := map[[2]int]bool{}
+	add := func(framework, code, at string, detail *scf.MappingDetail) error {
+		f, known := r.frameworks[framework]
+		if !known {
+			return wrong(at, "there is no framework %q in the document", shorten(framework))
+		}
+		q, known := r.requirements[f][code]
+		if !known {
+			return wrong(at, "the framework %s has no requirement %q", framework, shorten(code))
+		}
+		if seen[[2]int{f, q}] {
+			return wrong(at, "%s maps to %s of %s twice", c.Code, shorten(code), framework)
+		}
+		seen[[2]int{f, q}] = true
+		r.src.Mappings = append(r.src.Mappings, scf.Mapping{Control: number, Framework: f, Requirement: q, Detail: detail})
+		return nil
+	}
+	for _, framework := range slices.Sorted(maps.Keys(c.Mappings)) {
+		for n, code := range c.Mappings[framework] {
+			if err := add(framework, code, fmt.Sprintf("%s.mappings.%s[%d]", place, shorten(framework), n), nil); err != nil {
+				return err
+			}
+		}
+	}
+	for n, rel := range c.Relations {
+		d := scf.MappingDetail{Relationship: rel.Relationship, Strength: -1, Rationale: rel.Rationale, Source: rel.Source, Official: rel.IsOfficial}
+		if rel.Strength != nil {
+			d.Strength = *rel.Strength
+		}
+		if err := add(rel.Framework, rel.Requirement, fmt.Sprintf("%s.relations[%d]", place, n), &d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) readPrinciples() error {
+	for i, p := range r.doc.Principles {
+		for n, code := range p.Controls {
+			if _, known := r.controls[code]; !known {
+				r.warn(fmt.Sprintf("principles[%d].controls[%d]", i, n), "there is no control %q in the document", shorten(code))
+			}
+		}
+		r.src.Principles = append(r.src.Principles, scf.Principle(p))
+	}
+	return nil
+}

@@ -1,0 +1,373 @@
+package check
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
+)
+
+// Facts are what an assessment found, as much of it as a policy can ask about.
+type Facts struct {
+	Subject    Subject  `json:"subject"`
+	Catalog    Catalog  `json:"catalog"`
+	Frameworks []string `json:"frameworks"`
+	// Domains is what the facts were narrowed to; empty for all.
+	Domains  []string  `json:"domains,omitempty"`
+	Controls []Control `json:"controls"`
+	// Analysed and Rated tell whether gaps were looked for, and maturity rated.
+	Analysed  bool       `json:"analysed"`
+	Rated     bool       `json:"rated"`
+	Findings  []Finding  `json:"findings"`
+	Documents []Document `json:"documents"`
+	Approvals []Approval `json:"approvals"`
+
+	// outside are the controls, in capitals, that the facts were narrowed away from.
+	outside map[string]bool
+}
+
+// Subject is what was checked: a folder of evidence, or an assessment.
+type Subject struct {
+	Kind string `json:"kind"` // folder or assessment
+	Name string `json:"name"`
+	ID   string `json:"id,omitempty"`
+}
+
+// Folder marks a subject that is assessed for the check alone: nobody decides on it.
+const Folder = "folder"
+
+// Catalog is the catalog version that the controls are of.
+type Catalog struct {
+	Label   string `json:"label"`
+	Starter bool   `json:"is_starter"`
+}
+
+// Control is one line of the Statement of Applicability, with its maturity.
+type Control struct {
+	Code          string             `json:"code"`
+	Title         string             `json:"title"`
+	Domain        string             `json:"domain"`
+	Frameworks    []string           `json:"frameworks"`
+	Applicability api.Applicability  `json:"applicability"`
+	Status        api.Implementation `json:"status"`
+	// Level is nil where there was nothing to rate by.
+	Level *int `json:"level"`
+}
+
+// Finding is a gap with its place in the evidence.
+type Finding struct {
+	Fingerprint string             `json:"fingerprint"`
+	Control     string             `json:"control"`
+	Title       string             `json:"title"`
+	Domain      string             `json:"domain"`
+	Frameworks  []string           `json:"frameworks"`
+	Severity    api.Severity       `json:"severity"`
+	Status      api.Implementation `json:"status"`
+	Result      api.Result         `json:"result"`
+	Condition   string             `json:"condition"`
+	Missing     []string           `json:"missing"`
+	Fix         string             `json:"fix"`
+	Place       Place              `json:"place"`
+}
+
+// Place is the passage that a finding rests on; empty where none was found.
+type Place struct {
+	Path  string `json:"path,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	End   int    `json:"end_line,omitempty"`
+	Page  int    `json:"page,omitempty"`
+	Quote string `json:"quote,omitempty"`
+}
+
+// Document is a file of evidence.
+type Document struct {
+	Path   string   `json:"path"`
+	SHA256 string   `json:"sha256"`
+	Dated  api.Date `json:"effective_date,omitempty"`
+	// Unread is why it could not be read.
+	Unread string `json:"unread,omitempty"`
+}
+
+// Approval is where the decision at a gate stands.
+type Approval struct {
+	Gate    api.Gate      `json:"gate"`
+	State   ApprovalState `json:"state"`
+	Version int           `json:"version,omitempty"`
+	By      string        `json:"by,omitempty"`
+}
+
+// ApprovalState says whether the newest version of a deliverable is approved as it is.
+type ApprovalState string
+
+// The states of an approval.
+const (
+	Approved   ApprovalState = "approved"
+	Pending    ApprovalState = "pending"
+	Rejected   ApprovalState = "rejected"
+	Void       ApprovalState = "void"
+	Unasked    ApprovalState = "not_submitted"
+	NotDrafted ApprovalState = "not_drafted"
+)
+
+// Records are an assessment's records that facts are made from. Versions are the newest;
+// nil where there is none.
+type Records struct {
+	Assessment api.Assessment
+	Catalog    api.CatalogVersion
+	Versions   map[api.Gate]*api.DeliverableVersion
+	Items      []api.SoAItem
+	Findings   []api.Finding
+	Scores     []api.MaturityScore
+	Documents  []api.Document
+	Approvals  []api.Approval
+}
+
+// Gather makes facts of records. Text from evidence is made safe for every format.
+func Gather(r *Records) *Facts {
+	f := &Facts{Subject: Subject{Kind: "assessment", Name: clean(r.Assessment.Name), ID: r.Assessment.ID}, Catalog: Catalog{Label: clean(r.Catalog.Label), Starter: r.Catalog.IsStarter},
+		Frameworks: append([]string{}, r.Assessment.Frameworks...), Analysed: r.Versions[api.GateGapAnalysis] != nil, Rated: r.Versions[api.GateMaturity] != nil,
+		Controls: []Control{}, Findings: []Finding{}, Documents: []Document{}, Approvals: []Approval{}}
+	slices.Sort(f.Frameworks)
+	levels := map[string]*int{}
+	for i := range r.Scores {
+		if s := &r.Scores[i]; s.Assessed {
+			levels[s.ControlCode] = &s.Level
+		}
+	}
+	for i := range r.Items {
+		it := &r.Items[i]
+		f.Controls = append(f.Controls, Control{Code: clean(it.ControlCode), Title: clean(it.ControlTitle), Domain: clean(it.DomainCode), Frameworks: frameworksOf(it.RequirementCodes),
+			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode]})
+	}
+	slices.SortStableFunc(f.Controls, func(a, b Control) int { return cmp.Compare(a.Code, b.Code) })
+	paths := map[string]string{}
+	for i := range r.Documents {
+		d := &r.Documents[i]
+		one := Document{Path: safe(cmp.Or(d.Path, d.Filename)), SHA256: d.SHA256}
+		if d.EffectiveDate != nil {
+			one.Dated = *d.EffectiveDate
+		}
+		if d.Status == api.DocumentFailed {
+			one.Unread = "it can't be read"
+			if d.Error != nil {
+				one.Unread = clean(*d.Error)
+			}
+		}
+		paths[d.ID] = one.Path
+		f.Documents = append(f.Documents, one)
+	}
+	slices.SortStableFunc(f.Documents, func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
+	found := slices.Clone(r.Findings)
+	slices.SortStableFunc(found, func(a, b api.Finding) int {
+		return cmp.Or(cmp.Compare(a.ControlCode, b.ControlCode), cmp.Compare(b.Source, a.Source)*-1, cmp.Compare(a.Condition, b.Condition))
+	})
+	seen := map[string]int{}
+	for i := range found {
+		f.Findings = append(f.Findings, findingOf(&found[i], paths, seen))
+	}
+	for _, g := range api.Gates {
+		f.Approvals = append(f.Approvals, approvalOf(g, r))
+	}
+	return f
+}
+
+func findingOf(f *api.Finding, paths map[string]string, seen map[string]int) Finding {
+	out := Finding{Control: clean(f.ControlCode), Title: clean(f.ControlTitle), Domain: clean(f.DomainCode), Frameworks: frameworksOf(f.RequirementCodes), Severity: f.Severity, Status: f.Status,
+		Result: f.Result, Condition: clean(f.Condition), Missing: []string{}, Fix: clean(f.Recommendation)}
+	out.Fingerprint = fingerprint("gap", out.Control, strconv.Itoa(seen[out.Control]))
+	seen[out.Control]++
+	for _, m := range f.MissingElements {
+		out.Missing = append(out.Missing, clean(m))
+	}
+	if len(f.Evidence) > 0 {
+		e := &f.Evidence[0]
+		out.Place = Place{Path: cmp.Or(paths[e.DocumentID], safe(e.Filename)), Line: e.Locator.LineStart, End: max(e.Locator.LineStart, e.Locator.LineEnd), Page: e.Locator.Page, Quote: cut(clean(e.Quote), 300)}
+	}
+	return out
+}
+
+func frameworksOf(codes api.RequirementCodes) []string {
+	out := []string{}
+	for f := range codes {
+		out = append(out, f)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// approvalOf tells where a gate stands. A decision counts for exactly the content it was made on.
+func approvalOf(g api.Gate, r *Records) Approval {
+	out := Approval{Gate: g, State: NotDrafted}
+	v := r.Versions[g]
+	if v == nil {
+		return out
+	}
+	out.Version, out.State = v.VersionNumber, Unasked
+	var newest *api.Approval
+	for i := range r.Approvals {
+		a := &r.Approvals[i]
+		if a.Gate != g {
+			continue
+		}
+		if newest == nil || a.RequestedAt.After(newest.RequestedAt) {
+			newest = a
+		}
+		if v.Status == api.VersionApproved && a.TargetID == v.ID && a.Status == api.ApprovalApproved && a.TargetSHA256 == v.ContentSHA256 {
+			out.State = Approved
+			if a.DecidedBy != nil {
+				out.By = clean(a.DecidedBy.Name)
+			}
+		}
+	}
+	migrated := r.Assessment.MigratedAt != nil && v.CreatedAt.Before(*r.Assessment.MigratedAt)
+	switch {
+	case migrated, v.Status == api.VersionApproved && out.State != Approved:
+		out.State, out.By = Void, ""
+	case out.State == Approved:
+	case v.Status == api.VersionUnderReview:
+		out.State = Pending
+	case newest != nil && newest.Status == api.ApprovalRejected && !newest.Void:
+		out.State = Rejected
+	case newest != nil && (newest.Void || newest.Status == api.ApprovalApproved):
+		out.State = Void // it was decided, and changed since
+	}
+	return out
+}
+
+// Narrow keeps what is of the frameworks and domains; empty ones keep all. What there is
+// not is a mistake: a check of nothing would pass.
+func (f *Facts) Narrow(frameworks, domains []string) error {
+	known := map[string]bool{}
+	for _, c := range f.Controls {
+		known[c.Domain] = true
+	}
+	for i, code := range frameworks {
+		at := slices.IndexFunc(f.Frameworks, func(k string) bool { return strings.EqualFold(k, code) })
+		if at < 0 {
+			return mistake("", 0, "%s is not assessed against the framework %q%s", f.Subject.words(), code, nearest(code, f.Frameworks))
+		}
+		frameworks[i] = f.Frameworks[at]
+	}
+	for i, d := range domains {
+		domains[i] = strings.ToUpper(d)
+		if !known[domains[i]] {
+			return mistake("", 0, "no control of the domain %q is assessed%s", d, nearest(strings.ToUpper(d), keys(known)))
+		}
+	}
+	keep := func(domain string, of []string) bool {
+		if len(domains) > 0 && !slices.Contains(domains, domain) {
+			return false
+		}
+		// A gap that people added under a code of their own belongs to no framework, and to each.
+		return len(frameworks) == 0 || len(of) == 0 || slices.ContainsFunc(of, func(c string) bool { return slices.Contains(frameworks, c) })
+	}
+	f.outside = map[string]bool{}
+	f.Controls = slices.DeleteFunc(f.Controls, func(c Control) bool {
+		f.outside[strings.ToUpper(c.Code)] = !keep(c.Domain, c.Frameworks)
+		return !keep(c.Domain, c.Frameworks)
+	})
+	f.Findings = slices.DeleteFunc(f.Findings, func(c Finding) bool { return !keep(c.Domain, c.Frameworks) })
+	if len(frameworks) > 0 {
+		f.Frameworks = slices.Compact(slices.Sorted(slices.Values(frameworks)))
+	}
+	f.Domains = slices.Compact(slices.Sorted(slices.Values(domains)))
+	return nil
+}
+
+func (s Subject) words() string {
+	if s.Kind == Folder {
+		return "the folder " + s.Name
+	}
+	return "the assessment “" + s.Name + "”"
+}
+
+// Move puts the facts of a folder where the folder is: paths lose the name they were
+// uploaded under, and get the folder's.
+func (f *Facts) Move(from, to string) {
+	move := func(p *string) {
+		if *p != "" {
+			*p = safe(path.Join(to, strings.TrimPrefix(*p, from+"/")))
+		}
+	}
+	for i := range f.Documents {
+		move(&f.Documents[i].Path)
+	}
+	for i := range f.Findings {
+		move(&f.Findings[i].Place.Path)
+	}
+	f.Subject = Subject{Kind: Folder, Name: safe(to)}
+}
+
+// LeaveOut notes a file that was not taken, and why.
+func (f *Facts) LeaveOut(name, reason string) {
+	f.Documents = append(f.Documents, Document{Path: safe(name), Unread: clean(reason)})
+	slices.SortStableFunc(f.Documents, func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+// Read tells how many documents were read.
+func (f *Facts) Read() (n int) {
+	for _, d := range f.Documents {
+		if d.Unread == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Save is facts as they are kept between runs.
+func (f *Facts) Save() ([]byte, error) { return json.Marshal(f) }
+
+// Load reads what Save wrote.
+func Load(data []byte) (*Facts, error) {
+	f := &Facts{}
+	err := decode(data, f)
+	return f, err
+}
+
+// coverage is the plain percentage by the rules' own formula.
+func (f *Facts) coverage() (*float64, string) {
+	items := make([]api.SoAItem, len(f.Controls))
+	for i, c := range f.Controls {
+		items[i].Applicability, items[i].ImplementationStatus = c.Applicability, c.Status
+	}
+	return judge.Compliance(items)
+}
+
+// maturity is the mean of the rated levels; nil where none is.
+func (f *Facts) maturity() *float64 {
+	sum, n := 0, 0
+	for _, c := range f.Controls {
+		if c.Level != nil {
+			sum, n = sum+*c.Level, n+1
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	mean := math.Round(float64(sum)/float64(n)*100) / 100
+	return &mean
+}
+
+// fingerprint names what it is of, whatever line it moves to.
+func fingerprint(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+func rank(s api.Severity) int {
+	if at := slices.Index(api.Severities, s); at >= 0 {
+		return at
+	}
+	return len(api.Severities)
+}
+
+// reaches tells whether a severity is at or above a bar.
+func reaches(s, bar api.Severity) bool { return bar != "" && rank(s) <= rank(bar) }

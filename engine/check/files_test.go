@@ -1,0 +1,202 @@
+package check
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+)
+
+func TestPolicyFile(t *testing.T) {
+	p := must[*Policy](t)(ParsePolicy([]byte(`# what we ask for
+evidence: docs/evidence
+framework: [iso-27001-2022, soc2-tsc]
+domain: IAC
+fail-on: high
+fail-on-new: true
+min-coverage: 62.5%
+min-maturity: 2
+max-stale-days: 365
+require-approved: [soa, soa, gap_analysis]
+baseline: known.json
+waivers: /abs/w.yaml
+output: [text, sarif=check.sarif]
+`), "ci/.service.yaml"))
+	coverage, maturity, days := 62.5, 2.0, 365
+	want := &Policy{Name: "ci/.service.yaml", Evidence: "ci/docs/evidence", Frameworks: []string{"iso-27001-2022", "soc2-tsc"}, Domains: []string{"IAC"}, FailOn: api.SeverityHigh, FailOnNew: api.SeverityInformational,
+		MinCoverage: &coverage, MinMaturity: &maturity, MaxStaleDays: &days, RequireApproved: []api.Gate{api.GateSoA, api.GateGapAnalysis},
+		Baseline: "ci/known.json", Waivers: "/abs/w.yaml", Outputs: []string{"text", "sarif=check.sarif"}}
+	if !reflect.DeepEqual(p, want) {
+		t.Errorf("%+v\nwant\n%+v", p, want)
+	}
+	if p := must[*Policy](t)(ParsePolicy(nil, "x")); !reflect.DeepEqual(p, &Policy{Name: "x"}) {
+		t.Errorf("an empty file: %+v", p)
+	}
+}
+
+func TestMistakesInFiles(t *testing.T) {
+	policy := func(data []byte) error { _, err := ParsePolicy(data, "p.yaml"); return err }
+	waivers := func(data []byte) error { _, err := ParseWaivers(data, "p.yaml"); return err }
+	baseline := func(data []byte) error { _, err := ParseBaseline(data, "p.yaml"); return err }
+	threshold := func(data []byte) error { _, err := ParseThreshold(data, "p.yaml"); return err }
+	for _, tc := range []struct {
+		read        func([]byte) error
+		text, wants string
+	}{
+		{policy, "a: 1\nfial-on: high", `line 1: there is no key "a"; the keys are evidence`},
+		{policy, "\nfial-on: high", `line 2: there is no key "fial-on"; did you mean "fail-on"?`},
+		{policy, "min_coverage: 4", `did you mean "min-coverage"?`},
+		{policy, "fail-on: hihg", `line 1: fail-on: there is no severity "hihg" to fail on; did you mean "high"?`},
+		{policy, "fail-on: informational", "one of critical, high, medium, low"},
+		{policy, "fail-on: [high, low]", "takes one value, not 2"},
+		{policy, "fail-on:", "has no value"},
+		{policy, "fail-on: ''", "has no value"},
+		{policy, "fail-on: {a: b}", "a word or a list of words"},
+		{policy, "fail-on: high\nfail-on: low", "line 2: the key \"fail-on\" stands twice"},
+		{policy, "min-coverage: 0.7", "write 70 for 70 %"},
+		{policy, "min-coverage: 101", "no percentage"},
+		{policy, "min-coverage: NaN", "no percentage"},
+		{policy, "min-maturity: 6", "no level from 0 to 5"},
+		{policy, "max-stale-days: 1.5", "no number of days"},
+		{policy, "max-stale-days: 0", "no number of days"},
+		{policy, "require-approved: [gap]", "the gates are soa"},
+		{policy, "- fail-on", "`key: value` lines"},
+		{policy, "a: &x high\nfail-on: *x", "anchors, aliases"},
+		{policy, "fail-on: high\n---\nfail-on: low", "more than one YAML document"},
+		{policy, "fail-on: [", "no YAML that can be read"},
+		{policy, "\x00", "no YAML that can be read"},
+		{policy, strings.Repeat("#", MaxFile+1), "larger than"},
+		{policy, "fail-on: " + strings.Repeat("[", 5000), "no YAML"},
+		{waivers, "waiver: []", `did you mean "waivers"?`},
+		{waivers, "waivers: x", "waivers is a list"},
+		{waivers, "waivers:\n- control: IAC-06\n  reason: r\n  approver: a", "line 2: the waiver of IAC-06 has no expiry: write the last day"},
+		{waivers, "waivers:\n- control: IAC-06\n  reason: r\n  approver: a\n  expires: 2027-01-01", `line 5: there is no key "expires"; did you mean "expiry"?`},
+		{waivers, "waivers:\n- {control: A, reason: r, approver: a, expiry: never}", "which is no day"},
+		{waivers, "waivers:\n- {control: A, reason: r, approver: a, expiry: 2027-02-30}", "which is no day"},
+		{waivers, "waivers:\n- {control: A, reason: ' ', approver: a, expiry: 2027-01-01}", "a waiver has no reason"},
+		{waivers, "waivers:\n- {control: A, reason: r, approver: a, expiry: 2027-01-01}\n- {control: a, reason: r, approver: a, expiry: 2027-01-01}", "line 3: A is waived in line 2 already"},
+		{waivers, "waivers:\n- [a]", "`key: value` lines"},
+		{baseline, "{}", `its format is ""; make one with --write-baseline`},
+		{baseline, "[]", "no baseline that can be read"},
+		{baseline, `{"format": "service-baseline/2"}`, "service-baseline/2"},
+		{baseline, `{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "bad"}]}`, "gap 1 has no control"},
+		{baseline, `{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "low"}, {"control": "A", "severity": "high"}]}`, "the gap of A stands there twice"},
+		{baseline, `{"format": "service-check/1", "issues": 3}`, "no result that can be read"},
+		{threshold, `{"format": "service-baseline/1"}`, "make one with --write-threshold"},
+		{threshold, `{"format": "service-threshold/1", "gaps": {"bad": 1}}`, `no severity "bad"`},
+		{threshold, `{"format": "service-threshold/1", "gaps": {"high": -1}}`, "can't be -1 gaps"},
+		{threshold, `{"format": "service-threshold/1", "coverage": 101}`, "no coverage of 101 %"},
+		{threshold, `{"format": "service-threshold/1", "maturity": -1}`, "no maturity of -1"},
+	} {
+		err := tc.read([]byte(tc.text))
+		var m *Mistake
+		if !errors.As(err, &m) || m.File != "p.yaml" || !strings.Contains(err.Error(), tc.wants) {
+			t.Errorf("%.60q: %v, want %q", tc.text, err, tc.wants)
+		}
+	}
+}
+
+// A file that is compared is a stranger's too.
+func TestRecordedFilesAreInert(t *testing.T) {
+	b := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1", "gaps": [{"control": "::error::A\u001b[2J", "title": "b\nc ##vso[x]", "severity": "low", "status": "x\u001b[31m\n::error::y"}]}`), "b.json"))
+	none := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1"}`), "n.json"))
+	for _, f := range DiffFormats {
+		text := must[[]byte](t)(must[*Diff](t)(Compare(none, b, "n", "b")).Write(f))
+		if strings.Contains(string(text), "\x1b") || strings.Contains(string(text), "\n::") || strings.Contains(string(text), "\n  ::") || strings.Contains(string(text), "##vso[") {
+			t.Errorf("%s: %q", f, text)
+		}
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	for word, want := range map[string]Output{"text": {"text", ""}, "SARIF=a=b.sarif": {"sarif", "a=b.sarif"}, "json=-": {"json", ""}} {
+		if got := must[Output](t)(ParseOutput(word)); got != want {
+			t.Errorf("%s: %+v", word, got)
+		}
+	}
+	for word, wants := range map[string]string{"sarfi": `did you mean "sarif"`, "json=": "names no file", "": "no output format"} {
+		if _, err := ParseOutput(word); err == nil || !strings.Contains(err.Error(), wants) {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+	if _, err := ParseDiffOutput("sarif"); err == nil {
+		t.Error("a comparison is no SARIF")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"fail-on", "fail-on-new", "min-coverage"}
+	for word, want := range map[string]string{"failon": "fail-on", "fail-no": "fail-on", "FAIL-ON": "fail-on", "min-coverag": "min-coverage", "something": "", strings.Repeat("x", 1000): ""} {
+		if got := nearest(word, known); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%.20q: %q, want %q", word, got, want)
+		}
+	}
+}
+
+// What is taken is whole, and what is refused is named with its file.
+func FuzzPolicy(f *testing.F) {
+	f.Add([]byte("fail-on: high\nframework: [a, b]\nmin-coverage: 60\nrequire-approved: soa\n"))
+	f.Add([]byte("a: &x [*x]"))
+	f.Add([]byte("? {a: b}\n: c"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ParsePolicy(data, "p.yaml")
+		var m *Mistake
+		if err != nil {
+			if !errors.As(err, &m) {
+				t.Fatalf("%v is no mistake", err)
+			}
+			return
+		}
+		if p.MinCoverage != nil && !(*p.MinCoverage >= 0 && *p.MinCoverage <= 100) || p.MaxStaleDays != nil && *p.MaxStaleDays < 1 {
+			t.Fatalf("%+v", p)
+		}
+	})
+}
+
+func FuzzWaivers(f *testing.F) {
+	f.Add([]byte("waivers:\n- {control: IAC-06, reason: r, approver: a, expiry: 2027-01-01}\n"))
+	f.Add([]byte("waivers:\n- control: !!binary aGk=\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all, err := ParseWaivers(data, "w.yaml")
+		var m *Mistake
+		if err != nil {
+			if !errors.As(err, &m) {
+				t.Fatalf("%v is no mistake", err)
+			}
+			return
+		}
+		for _, w := range all {
+			if w.Control == "" || w.Reason == "" || w.Approver == "" || len(w.Expiry) != 10 || w.line < 1 {
+				t.Fatalf("%+v", w)
+			}
+		}
+	})
+}
+
+// A baseline that is taken is written and read as the same, and can be judged against.
+func FuzzBaseline(f *testing.F) {
+	b, err := BaselineOf(facts()).Write()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"format": "service-check/1", "issues": [{"rule": "gap", "control": "A", "severity": "low"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := ParseBaseline(data, "b.json")
+		if err != nil {
+			return
+		}
+		if _, err := Compare(b, b, "a", "b"); err != nil {
+			t.Fatal(err)
+		}
+		text, err := b.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseBaseline(text, "b.json"); err != nil {
+			t.Fatalf("what was written can't be read: %v\n%s", err, text)
+		}
+	})
+}

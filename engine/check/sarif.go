@@ -1,0 +1,129 @@
+package check
+
+import (
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/scf-service/service/api"
+)
+
+// What readers of SARIF take. GitHub shows 5,000 results of a run, refuses more than
+// 25,000, and shows 10 tags of a rule; issues are ordered, so the worst are kept.
+const (
+	sarifResults = 5000
+	sarifTags    = 10
+	sarifText    = 1000
+)
+
+// informationURI has to be absolute by the schema; the program has no page of its own yet.
+const informationURI = "https://github.com/scf-service/service"
+
+// secure are scores from which readers make a severity of their own.
+var secure = map[api.Severity]string{api.SeverityCritical: "9.5", api.SeverityHigh: "8.0", api.SeverityMedium: "5.5", api.SeverityLow: "2.5", api.SeverityInformational: "0.5"}
+
+// level is the level of a result: an error is what fails, so that a reader that counts
+// errors comes to the same verdict.
+func (i *Issue) level() string {
+	switch {
+	case i.Outcome == Failed:
+		return sarif.LevelError
+	case i.Outcome == Warned, i.Outcome != Waived && reaches(i.Severity, api.SeverityHigh):
+		return sarif.LevelWarning
+	}
+	return sarif.LevelNote
+}
+
+func writeSARIF(r *Result, _ Style) ([]byte, error) {
+	run := sarif.NewRunWithInformationURI("service", informationURI)
+	run.Tool.Driver.WithFullName(r.Tool)
+	run.WithColumnKind("unicodeCodePoints")
+	run.WithAutomationDetails(sarif.NewRunAutomationDetails().WithID("service/check/"))
+	props := sarif.NewPropertyBag()
+	props.Add("verdict", string(r.Verdict))
+	props.Add("catalog", r.Catalog)
+	if n := len(r.Issues) - sarifResults; n > 0 {
+		props.Add("leftOut", n)
+	}
+	run.WithProperties(props)
+	at := map[string]int{}
+	for i := range r.Issues {
+		if i == sarifResults {
+			break
+		}
+		one := &r.Issues[i]
+		id := one.ID()
+		n, listed := at[id]
+		if !listed {
+			n = len(run.Tool.Driver.Rules)
+			at[id] = n
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule(id, one))
+		}
+		run.AddResult(r.sarifResult(id, n, one))
+	}
+	report := sarif.NewReport()
+	report.AddRun(run)
+	return indented(report)
+}
+
+func message(text string) *sarif.MultiformatMessageString {
+	return sarif.NewMultiformatMessageString().WithText(or(cut(text, sarifText), "-"))
+}
+
+// sarifRule describes the rule of an issue. A control's rule is described by what stays:
+// its title, not by what was found.
+func sarifRule(id string, i *Issue) *sarif.ReportingDescriptor {
+	base := ruleOf(i.Rule)
+	rule := sarif.NewRule(id).WithShortDescription(message(or(i.head(), base.Title)))
+	rule.WithFullDescription(message(base.Why)).WithHelp(message(base.Fix))
+	tags := []string{"compliance"}
+	props := sarif.NewPropertyBag()
+	if i.Rule == ruleGap {
+		tags = append(tags, "security", "domain/"+i.Domain)
+		props.Add("security-severity", secure[i.Severity])
+	}
+	props.Add("precision", "medium")
+	level := sarif.LevelWarning
+	if i.Rule == ruleUnused || i.Rule == ruleUndated {
+		level = sarif.LevelNote
+	}
+	rule.WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(level))
+	return rule.WithProperties(props.WithTags(tags[:min(len(tags), sarifTags)]))
+}
+
+func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
+	text := i.Message
+	if i.Place.Quote != "" {
+		text += " “" + i.Place.Quote + "”"
+	}
+	if i.Fix != "" {
+		text += " To do: " + i.Fix
+	}
+	one := sarif.NewRuleResult(id).WithRuleIndex(index).WithLevel(i.level()).WithMessage(sarif.NewTextMessage(cut(text, sarifText)))
+	// Fingerprints are of what is wrong, not of the line it stands in: a document that
+	// grows does not open the same alert again. The second name is the one GitHub reads.
+	one.WithPartialFingerprints(map[string]string{"serviceCheck/v1": i.Fingerprint, "primaryLocationLineHash": i.Fingerprint + ":1"})
+	region := sarif.NewSimpleRegion(max(1, i.Place.Line), max(1, i.Place.Line, i.Place.End))
+	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(r.pathOf(i)))).WithRegion(region)
+	location := sarif.NewLocation().WithPhysicalLocation(place)
+	if i.Control != "" {
+		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(i.Control).WithFullyQualifiedName(r.Catalog + "/" + i.Control))
+	}
+	one.AddLocation(location)
+	if r.Policy.Baseline != "" && i.Rule == ruleGap {
+		state := map[api.GapChangeKind]string{"": "unchanged", api.GapOpened: "new", api.GapWorse: "updated", api.GapBetter: "updated"}[i.Change]
+		one.WithBaselineState(state)
+	}
+	if w := i.Waiver; w != nil {
+		one.AddSuppression(sarif.NewSuppression().WithKind("external").WithStatus("accepted").
+			WithJustification(cut("Waived until "+string(w.Expiry)+" by "+w.Approver+": "+w.Reason, sarifText)))
+	}
+	props := sarif.NewPropertyBag()
+	props.Add("outcome", string(i.Outcome))
+	if i.Severity != "" {
+		props.Add("severity", string(i.Severity))
+		props.Add("status", string(i.Status))
+	}
+	if i.Place.Page > 0 {
+		props.Add("page", i.Place.Page)
+	}
+	return one.WithProperties(props)
+}

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/api"
+)
+
+// Waiver says that somebody took a gap on, until when and why.
+type Waiver struct {
+	Control  string   `json:"control"`
+	Reason   string   `json:"reason"`
+	Approver string   `json:"approver"`
+	Expiry   api.Date `json:"expiry"`
+
+	file string
+	line int
+}
+
+const maxWaivers = 10_000
+
+var waiverKeys = []string{"control", "reason", "approver", "expiry"}
+
+// ParseWaivers reads a file of waivers. One without an end is refused: nobody would look
+// at it again.
+func ParseWaivers(data []byte, file string) ([]Waiver, error) {
+	root, err := readYAML(data, file)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	all, err := fields(root, file, "a file of waivers", []string{"waivers"})
+	if err != nil {
+		return nil, err
+	}
+	var out []Waiver
+	for _, f := range all {
+		if f.value.Kind == yaml.ScalarNode && f.value.Tag == "!!null" {
+			continue
+		}
+		if f.value.Kind != yaml.SequenceNode || len(f.value.Content) > maxWaivers {
+			return nil, mistake(file, f.line, "waivers is a list of at most %d entries, each with %s", maxWaivers, strings.Join(waiverKeys, ", "))
+		}
+		for _, n := range f.value.Content {
+			w, err := waiverOf(n, file)
+			if err != nil {
+				return nil, err
+			}
+			if at := slices.IndexFunc(out, func(o Waiver) bool { return strings.EqualFold(o.Control, w.Control) }); at >= 0 {
+				return nil, mistake(file, w.line, "%s is waived in line %d already", w.Control, out[at].line)
+			}
+			out = append(out, *w)
+		}
+	}
+	return out, nil
+}
+
+func waiverOf(n *yaml.Node, file string) (*Waiver, error) {
+	all, err := fields(n, file, "a waiver", waiverKeys)
+	if err != nil {
+		return nil, err
+	}
+	w := &Waiver{file: file, line: n.Line}
+	got := map[string]string{}
+	for _, f := range all {
+		if f.value.Kind != yaml.ScalarNode {
+			return nil, mistake(file, f.line, "%s is one text", f.key)
+		}
+		if f.value.Tag != "!!null" {
+			got[f.key] = cut(clean(f.value.Value), 2000)
+		}
+	}
+	w.Control, w.Reason, w.Approver, w.Expiry = strings.ToUpper(got["control"]), got["reason"], got["approver"], api.Date(got["expiry"])
+	for _, k := range waiverKeys {
+		if got[k] != "" {
+			continue
+		}
+		if k == "expiry" {
+			return nil, mistake(file, n.Line, "the waiver of %s has no expiry: write the last day it is good for, as expiry: 2027-03-31", or(w.Control, "a control"))
+		}
+		return nil, mistake(file, n.Line, "a waiver has no %s: it needs %s", k, strings.Join(waiverKeys, ", "))
+	}
+	if day, err := time.Parse(time.DateOnly, string(w.Expiry)); err != nil || day.Year() < 1900 || day.Year() > 2999 {
+		return nil, mistake(file, n.Line, "the waiver of %s expires on %q, which is no day: write it as 2027-03-31", w.Control, string(w.Expiry))
+	}
+	return w, nil
+}
+
+// expired tells whether its last day has passed.
+func (w *Waiver) expired(today api.Date) bool { return w.Expiry < today }

@@ -1,0 +1,292 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	// maxFile bounds one document.
+	maxFile = 256 << 20
+	// maxCategory bounds the name of its kind.
+	maxCategory = 100
+)
+
+// Upload takes a file in; it is read in the background. The same bytes again are
+// the record there is.
+func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocumentInput) (*api.Document, error) {
+	name := cleanName(in.File.Filename)
+	if name == "" {
+		return nil, api.Invalid("file", "the file has no name")
+	}
+	if err := s.open(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	category := strings.ToLower(strings.TrimSpace(in.Category))
+	if len(category) > maxCategory {
+		return nil, api.Invalid("category", "a category is a word or two, of at most %d bytes", maxCategory)
+	}
+	blob, err := s.db.Blobs().Put(ctx, in.File.Content, maxFile)
+	if errors.Is(err, store.ErrTooLarge) {
+		return nil, api.Invalid("file", "%s is over the limit of %d MiB", name, maxFile>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keeping %s: %w", name, err)
+	}
+	taken := &store.Document{Stage: "queued", Document: api.Document{Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
+		SizeBytes: blob.Size, SHA256: blob.SHA256, Title: name, Status: api.DocumentUploaded, UploadedBy: by.Actor.Name}}
+	var doc store.Document
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := s.stillOpen(tx, by, in.AssessmentID); err != nil {
+			return err
+		}
+		if in.Replaces != "" {
+			doc, err = s.replace(tx, by, in.Replaces, taken)
+			return err
+		}
+		old, err := store.Documents.By("content").Get(tx, by.OrganizationID, in.AssessmentID, blob.SHA256)
+		if err == nil {
+			doc = old
+			doc.MarkExisted()
+			return nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		doc = *taken
+		doc.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
+		if err := store.Documents.Insert(tx, by.OrganizationID, &doc); err != nil {
+			return err
+		}
+		tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
+		return audit.Append(tx, by, audit.Entry{Action: "document.uploaded", ResourceType: "document", ResourceID: doc.ID,
+			Changes: map[string]any{"filename": name, "sha256": blob.SHA256, "assessment_id": in.AssessmentID}})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &doc.Document, nil
+}
+
+// cleanName is the last part of a file name, without what could steer a terminal or a path.
+func cleanName(name string) string {
+	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
+	name = strings.Map(func(r rune) rune {
+		if api.Steers(r) {
+			return -1
+		}
+		return r
+	}, name)
+	if name == "." || name == "/" || name == ".." {
+		return ""
+	}
+	if r := []rune(name); len(r) > 240 {
+		name = string(r[:200]) + "…" + string(r[len(r)-30:])
+	}
+	return strings.TrimSpace(name)
+}
+
+func (s *Service) open(ctx context.Context, by api.Caller, assessment string) error {
+	return s.db.View(ctx, func(tx *store.Tx) error { return s.stillOpen(tx, by, assessment) })
+}
+
+// stillOpen refuses documents to an assessment that is not there or is closed.
+func (s *Service) stillOpen(tx *store.Tx, by api.Caller, assessment string) error {
+	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
+	if err != nil {
+		return store.Missing(err, "assessment", assessment)
+	}
+	if a.State == api.StateClosed {
+		return api.Conflict("the assessment is closed; its documents stay as they are")
+	}
+	return nil
+}
+
+// documentOrder is what documents can be sorted by.
+var documentOrder = []store.SortBy[store.Document]{
+	{Name: "filename", Of: func(d *store.Document) any { return store.Natural(d.Filename) }},
+	{Name: "title", Of: func(d *store.Document) any { return store.Natural(d.Title) }},
+	{Name: "category", Of: func(d *store.Document) any { return strings.ToLower(d.Category) }},
+	{Name: "status", Of: func(d *store.Document) any { return slices.Index(d.Status.Values(), d.Status) }},
+	{Name: "size_bytes", Of: func(d *store.Document) any { return d.SizeBytes }},
+	{Name: "created_at", Of: func(d *store.Document) any { return d.CreatedAt }},
+	{Name: "updated_at", Of: func(d *store.Document) any { return d.UpdatedAt }},
+}
+
+// List lists the documents of an assessment, in the order they came.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInput) (*api.List[api.Document], error) {
+	if err := s.exists(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	q := strings.ToLower(in.Q)
+	l, err := store.SortedList(ctx, s.db, store.Documents, by.OrganizationID, in.Paging, in.Sort, documentOrder, store.PageQuery[store.Document]{
+		Index: "assessment", Prefix: store.K(in.AssessmentID),
+		Filter: func(d *store.Document) bool {
+			return (in.Status == "" || d.Status == in.Status) && (in.Category == "" || strings.EqualFold(d.Category, in.Category)) &&
+				(q == "" || strings.Contains(strings.ToLower(d.Filename+"\n"+d.Title), q))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.ListOf(l, func(d *store.Document) api.Document { return d.Document }), nil
+}
+
+func (s *Service) exists(ctx context.Context, by api.Caller, assessment string) error {
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		_, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
+		return store.Missing(err, "assessment", assessment)
+	})
+}
+
+func (s *Service) get(ctx context.Context, by api.Caller, id string) (doc store.Document, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		doc, err = store.Documents.Get(tx, by.OrganizationID, id)
+		return store.Missing(err, "document", id)
+	})
+	return doc, err
+}
+
+// Get is a document's record.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.Document, error) {
+	doc, err := s.get(ctx, by, in.DocumentID)
+	return &doc.Document, err
+}
+
+var stageProgress = map[string]int{"queued": 0, "parse": 10, "chunk": 50, "embed": 60, "index": 90, "done": 100}
+
+// Status tells how far a document is read.
+func (s *Service) Status(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.DocumentProgress, error) {
+	doc, err := s.get(ctx, by, in.DocumentID)
+	if err != nil {
+		return nil, err
+	}
+	return &api.DocumentProgress{DocumentID: doc.ID, Status: doc.Status, Stage: doc.Stage, Progress: stageProgress[doc.Stage],
+		Error: doc.Error, ChunkCount: doc.ChunkCount}, nil
+}
+
+// Delete removes a document with its passages.
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.None, error) {
+	var doc store.Document
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if doc, err = store.Documents.Get(tx, by.OrganizationID, in.DocumentID); err != nil {
+			return store.Missing(err, "document", in.DocumentID)
+		}
+		if err := s.stillOpen(tx, by, doc.AssessmentID); err != nil {
+			return err
+		}
+		before, err := passagesOf(tx, &doc)
+		if err != nil {
+			return err
+		}
+		gone := map[string]bool{}
+		for _, c := range before {
+			gone[c.ID] = true
+		}
+		if err := errors.Join(s.forget(tx, &doc), s.tell(tx, by, &doc, gone)); err != nil {
+			return err
+		}
+		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID),
+			audit.Tell(tx, by, audit.Event{Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
+				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256}}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.indexes.drop(doc.AssessmentID)
+	if err := s.settle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is gone all the same
+		s.log.Warn("near-duplicates could not be marked anew", "assessment_id", doc.AssessmentID, "error", err)
+	}
+	return &api.None{}, nil
+}
+
+// forget removes a document's passages, vectors and packs.
+func (s *Service) forget(tx *store.Tx, doc *store.Document) error {
+	var ids []string
+	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, c.ID)
+	}
+	for _, id := range ids {
+		if err := store.Chunks.Delete(tx, doc.OrganizationID, id); err != nil {
+			return err
+		}
+	}
+	_, err := store.Vectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
+	_, other := store.OutsideVectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
+	return errors.Join(err, other, dropPacks(tx, doc))
+}
+
+// Purge removes all documents of an assessment, as part of its deletion.
+func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
+	var docs []store.Document
+	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+		if err != nil {
+			return err
+		}
+		docs = append(docs, d)
+	}
+	for _, d := range docs {
+		if err := s.forget(tx, &d); err != nil {
+			return err
+		}
+		if err := store.Documents.Delete(tx, by.OrganizationID, d.ID); err != nil {
+			return err
+		}
+	}
+	tx.AfterCommit(func() { s.indexes.drop(assessment) })
+	return nil
+}
+
+// Download is the file as it was uploaded.
+func (s *Service) Download(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.File, error) {
+	doc, err := s.get(ctx, by, in.DocumentID)
+	if err != nil {
+		return nil, err
+	}
+	content, size, err := s.db.Blobs().Open(doc.SHA256)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", doc.Filename, err)
+	}
+	kind := doc.MIMEType
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	return &api.File{Filename: doc.Filename, ContentType: kind, Size: size, SHA256: doc.SHA256, Content: content}, nil
+}
+
+// Reprocess has a document read again.
+func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.Document, error) {
+	var doc store.Document
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if doc, err = store.Documents.Get(tx, by.OrganizationID, in.DocumentID); err != nil {
+			return store.Missing(err, "document", in.DocumentID)
+		}
+		if err := s.stillOpen(tx, by, doc.AssessmentID); err != nil {
+			return err
+		}
+		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentUploaded, "queued", nil, tx.Now()
+		tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
+		return errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
+			audit.Append(tx, by, audit.Entry{Action: "document.reprocessed", ResourceType: "document", ResourceID: doc.ID}))
+	})
+	return &doc.Document, err
+}
+
+// Chunks lists a document's passages in their order.
+func (s *Service) Chunks(ctx context.Context, by api.Caller, in *api.DocumentChunksInput) (*api.List[api.Chunk], error) {
+	if _, err := s.get(ctx, by, in.DocumentID); err != nil {
+		return nil, err
+	}
+	return s.passages(ctx, by, in.Paging, store.PageQuery[api.Chunk]{Index: "document", Prefix: store.K(in.DocumentID)})
+}

@@ -1,0 +1,94 @@
+package evidence
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/dedup"
+	"github.com/scf-service/service/store"
+)
+
+// markDuplicates marks the passages of an assessment that say nearly what a passage of an
+// earlier document does. It looks at all of them, so it runs when the last of the documents
+// that came together is read.
+func (s *Service) markDuplicates(ctx context.Context, org, assessment string) error {
+	var docs []store.Document
+	chunks := map[string][]api.Chunk{}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		docs = nil
+		clear(chunks)
+		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			docs = append(docs, d)
+		}
+		for c, err := range store.Chunks.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			chunks[c.DocumentID] = append(chunks[c.DocumentID], c)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(docs, func(a, b store.Document) int {
+		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Filename+a.SHA256, b.Filename+b.SHA256)
+	})
+	var all []api.Chunk
+	var texts []dedup.Text
+	for group, d := range docs {
+		own := chunks[d.ID]
+		slices.SortFunc(own, func(a, b api.Chunk) int { return a.Index - b.Index })
+		for _, c := range own {
+			all, texts = append(all, c), append(texts, dedup.Text{Group: group, Text: c.Text})
+		}
+	}
+	marks := map[string]*string{}
+	for i, at := range dedup.Earliest(texts) {
+		var of *string
+		if at >= 0 {
+			of = &all[at].ID
+		}
+		if orEmpty(of) != orEmpty(all[i].DuplicateOf) {
+			marks[all[i].ID] = of
+		}
+	}
+	if len(marks) == 0 {
+		return nil
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		for _, c := range all {
+			of, changed := marks[c.ID]
+			if !changed {
+				continue
+			}
+			now, err := store.Chunks.Get(tx, org, c.ID)
+			if err != nil || now.SHA256 != c.SHA256 { // it changed meanwhile; who changed it marks again
+				if err := ignoreMissing(err); err != nil {
+					return err
+				}
+				continue
+			}
+			now.DuplicateOf = of
+			if err := store.Chunks.Put(tx, org, &now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

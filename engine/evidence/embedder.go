@@ -1,0 +1,237 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/judge/criteria"
+	"github.com/scf-service/service/store"
+)
+
+// maxModel bounds a stored embedder.
+const maxModel = 256 << 20
+
+// embedders are the trained models by catalog version; each is trained or loaded once.
+type embedders struct {
+	mu sync.Mutex
+	of map[string]*embedderSlot
+	// wanted is the version to be trained in the background next, the latest asked for.
+	wanted chan string
+	// training is how far what is trained now is, by catalog version.
+	training map[string]api.EmbedderTraining
+}
+
+func (e *embedders) init() {
+	e.of, e.wanted = map[string]*embedderSlot{}, make(chan string, 1)
+	e.training = map[string]api.EmbedderTraining{}
+}
+
+type embedderSlot struct {
+	mu    sync.Mutex
+	model *embed.Model
+}
+
+// Prepare has the embedder of a catalog version trained in the background, so that the
+// first document to be read need not wait for it. It returns at once. Of several versions
+// asked for while one is trained, the last is next; the others are trained when needed.
+func (s *Service) Prepare(version string) {
+	for {
+		select {
+		case s.embedders.wanted <- version:
+			return
+		default:
+		}
+		select {
+		case <-s.embedders.wanted:
+		default:
+		}
+	}
+}
+
+// prepare trains what Prepare asks for, one after the other, until ctx ends.
+func (s *Service) prepare(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case version := <-s.embedders.wanted:
+			if _, err := s.embedderOf(ctx, version); err != nil && ctx.Err() == nil {
+				s.log.Warn("the embedder could not be trained ahead; it will be when a document is read", "error", err)
+			}
+		}
+	}
+}
+
+// Embedder is the embedder of an assessment: the one trained on its catalog version.
+func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string) (*embed.Model, error) {
+	var version string
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
+		version = a.SCFVersionID
+		return store.Missing(err, "assessment", assessment)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.embedderOf(ctx, version)
+}
+
+func (s *Service) embedderOf(ctx context.Context, version string) (*embed.Model, error) {
+	s.embedders.mu.Lock()
+	slot := s.embedders.of[version]
+	if slot == nil {
+		slot = &embedderSlot{}
+		s.embedders.of[version] = slot
+	}
+	s.embedders.mu.Unlock()
+
+	slot.mu.Lock()
+	defer slot.mu.Unlock()
+	if slot.model != nil {
+		return slot.model, nil
+	}
+	model, err := s.loadEmbedder(ctx, version)
+	if err == nil && model == nil {
+		model, err = s.trainEmbedder(ctx, version)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the embedder of catalog version %s: %w", version, err)
+	}
+	slot.model = model
+	return model, nil
+}
+
+// loadEmbedder reads the stored model; nil where none has been trained yet.
+func (s *Service) loadEmbedder(ctx context.Context, version string) (*embed.Model, error) {
+	var blob string
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		rec, err := store.CatalogVersions.Get(tx, version)
+		blob = rec.EmbedderBlob
+		return err
+	})
+	if err != nil || blob == "" {
+		return nil, err
+	}
+	f, _, err := s.db.Blobs().Open(blob)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return embed.UnmarshalModel(data)
+}
+
+// trainEmbedder trains on the texts of the catalog and keeps the model with it.
+func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Model, error) {
+	snap, err := s.catalog.Snapshot(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	began := s.clock()
+	defer s.embedders.over(version)
+	progress := func(done, total int) {
+		s.embedders.tell(api.EmbedderTraining{SCFVersionID: version, Label: snap.Version().Label, Progress: 100 * done / max(total, 1)})
+	}
+	progress(0, 1)
+	model, data, err := s.learn(ctx, snap, progress)
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("trained the embedder", "catalog", snap.Version().Label, "embedder", model.Name(), "took", s.clock().Sub(began))
+	blob, err := s.db.Blobs().Put(ctx, bytes.NewReader(data), maxModel)
+	if err != nil {
+		return nil, err
+	}
+	return model, s.db.Update(ctx, func(tx *store.Tx) error {
+		rec, err := store.CatalogVersions.Get(tx, version)
+		if err != nil {
+			return err
+		}
+		rec.EmbedderBlob = blob.SHA256
+		return store.CatalogVersions.Put(tx, &rec)
+	})
+}
+
+func (e *embedders) tell(t api.EmbedderTraining) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.training[t.SCFVersionID] = t
+}
+
+func (e *embedders) over(version string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.training, version)
+}
+
+// trained is the training that goes on, of several the one that is least far; nil where none does.
+func (e *embedders) trained() *api.EmbedderTraining {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var least *api.EmbedderTraining
+	for _, version := range slices.Sorted(maps.Keys(e.training)) {
+		if t := e.training[version]; least == nil || t.Progress < least.Progress {
+			least = &t
+		}
+	}
+	return least
+}
+
+// corpus is a catalog as something to learn from: each control with the ways it
+// is said, our own too, and requirement texts with the controls they map to.
+func corpus(src *scf.Source) embed.Corpus {
+	var out embed.Corpus
+	codes := make([][]string, len(src.Controls))
+	type key struct{ framework, requirement int }
+	texts := map[key][]string{}
+	for _, m := range src.Mappings {
+		f := src.Frameworks[m.Framework]
+		r := f.Requirements[m.Requirement]
+		codes[m.Control] = append(codes[m.Control], f.Code+":"+r.Code)
+		if r.Text != "" || r.Title != "" {
+			k := key{m.Framework, m.Requirement}
+			texts[k] = append(texts[k], src.Controls[m.Control].Code)
+		}
+	}
+	for i, c := range src.Controls {
+		t := []string{c.Title, c.Description, c.Question}
+		for _, o := range c.Objectives {
+			t = append(t, o.Text)
+		}
+		if e, ok := criteria.Of(c.Code); ok && !src.IsStarter { // the starter catalog's are its objectives
+			t = append(t, e.Texts()...)
+		}
+		for _, p := range c.Solutions {
+			t = append(t, p.Text)
+		}
+		t = append(t, c.Maturity[:]...)
+		for _, e := range c.Evidence {
+			t = append(t, src.Evidence[e].Artifact)
+		}
+		out.Documents = append(out.Documents, embed.Document{ID: c.Code, Texts: nonEmpty(t), Codes: codes[i]})
+	}
+	for f, fw := range src.Frameworks {
+		for r, req := range fw.Requirements {
+			if ids := texts[key{f, r}]; len(ids) > 0 {
+				out.Pairs = append(out.Pairs, embed.Pair{Text: req.Title + ". " + req.Text, IDs: ids})
+			}
+		}
+	}
+	return out
+}
+
+// nonEmpty keeps title and description in their places, and of the rest what says something.
+func nonEmpty(texts []string) []string {
+	return append(texts[:2:2], slices.DeleteFunc(slices.Clone(texts[2:]), func(t string) bool { return t == "" })...)
+}

@@ -1,0 +1,344 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/evidence/chunk"
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/internal/tracing"
+	"github.com/scf-service/service/store"
+)
+
+// reader is the actor of what happens in the background.
+func reader(org string) api.Caller {
+	return api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, ID: "ingestion", Name: "document reader"}}
+}
+
+// work reads documents until ctx ends.
+func (s *Service) work(ctx context.Context) {
+	defer s.queue.running.Done()
+	for {
+		j, ok := s.queue.next(ctx)
+		if !ok {
+			return
+		}
+		traced, span := s.tracer.Start(ctx, "read document", tracing.Begin{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.document_id", Value: j.document}}})
+		err := s.take(traced, j)
+		span.End(err)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("a document could not be taken in", "document_id", j.document, "error", err) // who waits for it is told
+		}
+		s.queue.done(j, err)
+	}
+}
+
+// take reads a document. A fault of ours that it meets is its failure, and leaves
+// the other documents to be read.
+func (s *Service) take(ctx context.Context, j job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("reading a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
+			err = s.failed(ctx, j, "", fmt.Errorf("reading it broke off: %v", p))
+		}
+	}()
+	return s.ingest(ctx, j)
+}
+
+// Wait returns when every document of the assessment is read or has failed, or
+// with what keeps one from either, as a full disk does; another Wait tries it again.
+func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) error {
+	for first := true; ; first = false {
+		finished := s.queue.afterNext()
+		waiting, err := s.unread(ctx, by, assessment)
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		for _, d := range waiting {
+			j := job{d.OrganizationID, d.ID}
+			if first {
+				s.queue.ensure(j)
+			} else if err := s.queue.trouble(j); err != nil {
+				return fmt.Errorf("taking in %s: %w", d.Filename, err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-finished:
+		}
+	}
+}
+
+// unread are the documents of an assessment that wait to be read or are being read.
+func (s *Service) unread(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		docs = nil
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			if pending(d.Status) {
+				docs = append(docs, d)
+			}
+		}
+		return nil
+	})
+	return docs, err
+}
+
+// ingest reads one document: parse, chunk, embed, index. What is wrong with the
+// file is written to its record; the error is only of what went wrong around it.
+func (s *Service) ingest(ctx context.Context, j job) error {
+	doc, err := s.stage(ctx, j, "parse")
+	if errors.Is(err, store.ErrNotFound) || (err == nil && !pending(doc.Status)) {
+		return nil // deleted meanwhile, or read by another worker
+	}
+	if err != nil {
+		return err
+	}
+	parsing, span := tracing.Start(ctx, "parse", tracing.Internal, tracing.Attr{Key: "service.document_bytes", Value: int(doc.SizeBytes)})
+	parsed, err := s.parse(parsing, &doc)
+	span.End(err)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return errors.Join(s.failed(ctx, j, doc.SHA256, err), s.settle(ctx, j.organization, doc.AssessmentID))
+	}
+	chunks := chunk.Split(parsed, chunk.Options{})
+	if len(chunks) == 0 {
+		return errors.Join(s.failed(ctx, j, doc.SHA256, parse.ErrEmpty), s.settle(ctx, j.organization, doc.AssessmentID))
+	}
+	if _, err := s.stage(ctx, j, "embed"); err != nil {
+		return err
+	}
+	embedder, err := s.Embedder(ctx, reader(j.organization), doc.AssessmentID)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, len(chunks))
+	for i, c := range chunks {
+		texts[i] = c.Text // its headings stand in it
+	}
+	embedding, span := tracing.Start(ctx, "embed", tracing.Internal, tracing.Attr{Key: "service.passages", Value: len(texts)})
+	vectors, err := embedder.Embed(embedding, texts)
+	span.End(err)
+	if err != nil {
+		return fmt.Errorf("embedding %s: %w", doc.Filename, err)
+	}
+	if err := s.save(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name()); err != nil {
+		return err
+	}
+	s.indexes.drop(doc.AssessmentID) // the next search loads it anew
+	s.outside.embedNow()
+	return s.settle(ctx, j.organization, doc.AssessmentID)
+}
+
+// settle does what concerns all documents of an assessment, once none of them waits.
+func (s *Service) settle(ctx context.Context, org, assessment string) error {
+	waits := false
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		// From the newest: while many are read, it is the one that still waits.
+		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
+			if waits = err == nil && pending(d.Status); waits || err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || waits {
+		return err
+	}
+	return s.markDuplicates(ctx, org, assessment)
+}
+
+func (s *Service) stage(ctx context.Context, j job, stage string) (doc store.Document, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if doc, err = store.Documents.Get(tx, j.organization, j.document); err != nil || !pending(doc.Status) {
+			return err
+		}
+		doc.Status, doc.Stage, doc.UpdatedAt = api.DocumentProcessing, stage, tx.Now()
+		return store.Documents.Put(tx, j.organization, &doc)
+	})
+	return doc, err
+}
+
+// Parse reads a document that is nobody's evidence, such as one that the catalog is given.
+// Nothing of it is kept.
+func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, size int64) (*parse.Document, error) {
+	return s.reader.Read(ctx, name, content, size)
+}
+
+func (s *Service) parse(ctx context.Context, doc *store.Document) (*parse.Document, error) {
+	f, size, err := s.db.Blobs().Open(doc.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return s.reader.Read(ctx, doc.Filename, readerAt{f}, size)
+}
+
+// failed keeps the reason with the document, if it still has the content that was read;
+// empty is whatever it has.
+func (s *Service) failed(ctx context.Context, j job, content string, cause error) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		doc, err := store.Documents.Get(tx, j.organization, j.document)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if content != "" && content != doc.SHA256 {
+			return nil
+		}
+		reason := cause.Error()
+		before, err := passagesOf(tx, &doc)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.forget(tx, &doc), s.tellChanged(tx, &doc, before, nil)); err != nil {
+			return err
+		}
+		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
+		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
+			audit.Tell(tx, reader(j.organization), audit.Event{Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
+				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason}}))
+	})
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// save replaces the document's passages in one transaction. A passage that was
+// there before has its id again, so that links to it survive. A document that was given
+// other content meanwhile is left alone: it is read once more.
+func (s *Service) save(ctx context.Context, j job, content string, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		doc, err := store.Documents.Get(tx, j.organization, j.document)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if doc.SHA256 != content {
+			return nil
+		}
+		a, err := store.Assessments.Get(tx, j.organization, doc.AssessmentID)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		before, err := passagesOf(tx, &doc)
+		if err != nil {
+			return err
+		}
+		if err := s.forget(tx, &doc); err != nil {
+			return err
+		}
+		read := chunksOf(j.organization, &doc, a.CreatedAt, before, chunks)
+		packed := make([]search.Passage, len(read))
+		for i, rec := range read {
+			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: rec.ID,
+				Embedder: embedder, Values: vectors[i]}
+			if err := errors.Join(store.Chunks.Insert(tx, j.organization, &rec), store.Vectors.Put(tx, j.organization, &vec)); err != nil {
+				return err
+			}
+			packed[i] = passage(rec, doc.Document, vectors[i])
+		}
+		if err := putPacks(tx, &doc, packed); err != nil {
+			return err
+		}
+		if err := s.tellChanged(tx, &doc, before, read); err != nil {
+			return err
+		}
+		describe(&doc, parsed, s.categorize)
+		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
+		doc.ChunkCount, doc.Embedder = len(chunks), embedder
+		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
+			audit.Tell(tx, reader(j.organization), audit.Event{Type: "document.ingested", AssessmentID: doc.AssessmentID,
+				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
+				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)}}))
+	})
+}
+
+// passagesOf are a document's passages in their order.
+func passagesOf(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
+	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// tellChanged tells of the passages that say something else than before, or are gone.
+func (s *Service) tellChanged(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
+	now := map[string]string{}
+	for _, c := range after {
+		now[c.ID] = c.SHA256
+	}
+	changed := map[string]bool{}
+	for _, c := range before {
+		if now[c.ID] != c.SHA256 {
+			changed[c.ID] = true
+		}
+	}
+	return s.tell(tx, reader(doc.OrganizationID), doc, changed)
+}
+
+func (s *Service) tell(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {
+	if s.changed == nil || len(changed) == 0 {
+		return nil
+	}
+	return s.changed(tx, by, doc.AssessmentID, doc.Filename, changed)
+}
+
+// name is a person or role without the full stop of the line it stood on.
+func name(s string) string { return strings.TrimRight(s, " .;,") }
+
+// describe fills in what the document says of itself.
+func describe(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
+	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
+	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, name(parsed.Owner), name(parsed.ApprovedBy), parsed.Warnings
+	if parsed.Title != "" {
+		doc.Title = parsed.Title
+	}
+	doc.EffectiveDate = nil
+	if parsed.Effective != nil {
+		d := api.DateOf(*parsed.Effective)
+		doc.EffectiveDate = &d
+	}
+	if doc.Category == "" && categorize != nil {
+		var start strings.Builder
+		for _, b := range parsed.Blocks {
+			if start.Len() > 4000 {
+				break
+			}
+			start.WriteString(b.Text + "\n")
+		}
+		doc.Category = categorize(doc.Filename, doc.Title, start.String())
+	}
+}
+
+// chunksOf are a document's passages as records. One that was there before has its id again;
+// a new one has an id of the time given.
+func chunksOf(org string, doc *store.Document, at time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
+	origin := cmp.Or(doc.Origin, doc.SHA256)
+	ids := keepIDs(before, chunks, func(sha string, nth int) string { return passageID(doc.AssessmentID, at, origin, sha, nth) })
+	out := make([]api.Chunk, len(chunks))
+	for i, c := range chunks {
+		out[i] = api.Chunk{ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
+			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
+	}
+	return out
+}

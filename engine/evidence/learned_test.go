@@ -1,0 +1,79 @@
+package evidence
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/catalog/starter"
+)
+
+func starterSnapshot(t *testing.T) *scf.Snapshot {
+	t.Helper()
+	src, err := starter.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := scf.New(src, scf.Version{ID: "0190a000-0000-7000-8000-000000000001", Status: "active"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// What was learned of the starter catalog serves the next data folder, and only a program
+// that would learn the same; what is kept and broken is learned anew.
+func TestLearnedIsKept(t *testing.T) {
+	dir := t.TempDir()
+	snap := starterSnapshot(t)
+	trained := 0
+	learn := func(build string) []byte {
+		s := &Service{learned: dir, build: build}
+		_, data, err := s.learn(t.Context(), snap, func(done, _ int) {
+			if done > 0 {
+				trained = 1
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	files := func() []string {
+		all, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	first := learn("a")
+	if trained == 0 || len(files()) != 1 {
+		t.Fatalf("trained %d, kept %v", trained, files())
+	}
+	trained = 0
+	if again := learn("a"); trained != 0 || !bytes.Equal(again, first) {
+		t.Error("it was learned twice, or other than before")
+	}
+	if err := os.WriteFile(files()[0], first[:len(first)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := learn("a"); trained == 0 || !bytes.Equal(again, first) {
+		t.Error("what is broken was taken")
+	}
+	for _, build := range []string{"b", "c", "d"} {
+		trained = 0
+		if other := learn(build); trained == 0 || !bytes.Equal(other, first) {
+			t.Errorf("%s took what another program learned, or learned other things", build)
+		}
+	}
+	if n := len(files()); n != learnedKept {
+		t.Errorf("%d are kept", n)
+	}
+	trained = 0
+	s := &Service{}
+	if _, _, err := s.learn(t.Context(), snap, func(done, _ int) { trained = 1 }); err != nil || trained == 0 {
+		t.Errorf("without a folder: %v", err)
+	}
+}

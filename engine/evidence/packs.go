@@ -1,0 +1,97 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// putPacks keeps a document's passages as the search index reads them, in place of those
+// that were kept before.
+func putPacks(tx *store.Tx, doc *store.Document, passages []search.Passage) error {
+	if err := dropPacks(tx, doc); err != nil {
+		return err
+	}
+	for part := 0; len(passages) > 0; part++ {
+		some := passages[:min(search.PackPassages, len(passages))]
+		passages = passages[len(some):]
+		data, err := search.Pack(some)
+		if err != nil {
+			return err
+		}
+		if err := store.PassagePacks.Put(tx, doc.OrganizationID, &store.PassagePack{OrganizationID: doc.OrganizationID,
+			AssessmentID: doc.AssessmentID, DocumentID: doc.ID, Part: part, Data: data}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dropPacks(tx *store.Tx, doc *store.Document) error {
+	_, err := store.PassagePacks.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
+	return err
+}
+
+// loadPacks fills an empty index with the documents of an assessment all of whose passages
+// are packed, and takes these out of documents. The others were read before there were
+// packs, or by a version of the program that packed otherwise.
+func loadPacks(ctx context.Context, tx *store.Tx, org, assessment string, documents map[string]store.Document, ix *search.Index) error {
+	return ix.Load(func(yield func(search.Packed, error) bool) {
+		for packs, err := range packsByDocument(ctx, tx, org, assessment) {
+			if err != nil {
+				yield(search.Packed{}, err)
+				return
+			}
+			d, known := documents[packs[0].DocumentID]
+			if !known || !whole(packs, d.ChunkCount) {
+				continue
+			}
+			delete(documents, d.ID)
+			of := passage(api.Chunk{DocumentID: d.ID, AssessmentID: assessment}, d.Document, nil)
+			for _, p := range packs {
+				if !yield(search.Packed{DocumentID: of.DocumentID, AssessmentID: assessment, Category: of.Category, Date: of.Date, Data: p.Data}, nil) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// packsByDocument gives the packs of one document after the other.
+func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) iter.Seq2[[]store.PassagePack, error] {
+	return func(yield func([]store.PassagePack, error) bool) {
+		var of []store.PassagePack
+		for p, err := range store.PassagePacks.Scan(tx, org, store.Prefix(assessment)) {
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(of) > 0 && of[0].DocumentID != p.DocumentID {
+				if !yield(of, nil) {
+					return
+				}
+				of = nil
+			}
+			of = append(of, p)
+		}
+		if len(of) > 0 {
+			yield(of, nil)
+		}
+	}
+}
+
+// whole reports that the packs hold so many passages, each in a form that is read.
+func whole(packs []store.PassagePack, passages int) bool {
+	for _, p := range packs {
+		n, err := search.PackedLen(p.Data)
+		if err != nil {
+			return false
+		}
+		passages -= n
+	}
+	return passages == 0
+}

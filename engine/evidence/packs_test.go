@@ -1,0 +1,172 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	packedOrg        = "org"
+	packedAssessment = "assessment"
+	packedPerDoc     = 50
+)
+
+func packedStore(tb testing.TB) *store.DB {
+	tb.Helper()
+	db, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir(), Schema: store.Tables, Clock: time.Now,
+		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// keepPassages writes documents of packedPerDoc passages as reading them does: 120 words, of
+// a vocabulary in which few words are frequent and many rare, and vectors of 256 numbers.
+func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(rng, 1.1, 8, 30_000)
+	for from := 0; from < n; {
+		err := db.Update(tb.Context(), func(tx *store.Tx) error {
+			for range 20 {
+				d := store.Document{}
+				d.ID, d.OrganizationID, d.AssessmentID, d.Status = fmt.Sprintf("document-%06d", from), packedOrg, packedAssessment, api.DocumentIngested
+				d.SHA256 = d.ID
+				var passages []search.Passage
+				for range min(packedPerDoc, n-from) {
+					var text strings.Builder
+					for range 120 {
+						text.WriteString(packedWord(zipf.Uint64()))
+					}
+					vector := make([]float32, 256)
+					for i := range vector {
+						vector[i] = float32(rng.NormFloat64())
+					}
+					c := api.Chunk{ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from)).String(), OrganizationID: packedOrg, AssessmentID: packedAssessment,
+						DocumentID: d.ID, Index: d.ChunkCount, Text: text.String(), HeadingPath: []string{"Policy", fmt.Sprint("Section ", from)}}
+					v := store.Vector{OrganizationID: packedOrg, AssessmentID: packedAssessment, DocumentID: d.ID, ChunkID: c.ID, Embedder: "test", Values: vector}
+					if err := store.Chunks.Insert(tx, packedOrg, &c); err != nil {
+						return err
+					}
+					if err := store.Vectors.Put(tx, packedOrg, &v); err != nil {
+						return err
+					}
+					passages = append(passages, passage(c, d.Document, vector))
+					d.ChunkCount++
+					from++
+				}
+				if err := store.Documents.Put(tx, packedOrg, &d); err != nil {
+					return err
+				}
+				if packed {
+					if err := putPacks(tx, &d, passages); err != nil {
+						return err
+					}
+				}
+				if from >= n {
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+func filled(tb testing.TB, db *store.DB) *search.Index {
+	tb.Helper()
+	s := &Service{db: db}
+	s.indexes.of = map[string]*assessmentIndex{}
+	ix, err := s.fill(context.Background(), packedOrg, packedAssessment, packedAssessment, search.Options{}, store.Vectors)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return ix
+}
+
+// What packs fill finds the same as what the passages themselves fill, also where some
+// documents have none, too few, or packs that can't be read.
+func TestPacksFillTheSameIndex(t *testing.T) {
+	plain := packedStore(t)
+	keepPassages(t, plain, 400, false)
+	want := filled(t, plain)
+	packed := packedStore(t)
+	keepPassages(t, packed, 400, true)
+	for name, spoil := range map[string]func(tx *store.Tx) error{
+		"all packed": func(*store.Tx) error { return nil },
+		"one without": func(tx *store.Tx) error {
+			_, err := store.PassagePacks.DeleteAll(tx, packedOrg, packedAssessment, "document-000100")
+			return err
+		},
+		"one of another form": func(tx *store.Tx) error {
+			p, err := store.PassagePacks.Get(tx, packedOrg, packedAssessment, "document-000150", 0)
+			if err != nil {
+				return err
+			}
+			p.Data[0]++
+			return store.PassagePacks.Put(tx, packedOrg, &p)
+		},
+		"one of a document that is gone": func(tx *store.Tx) error {
+			p, err := store.PassagePacks.Get(tx, packedOrg, packedAssessment, "document-000200", 0)
+			if err != nil {
+				return err
+			}
+			p.DocumentID = "document-gone"
+			return store.PassagePacks.Put(tx, packedOrg, &p)
+		},
+	} {
+		if err := packed.Update(t.Context(), spoil); err != nil {
+			t.Fatal(name, err)
+		}
+		got := filled(t, packed)
+		if got.Len() != want.Len() {
+			t.Fatalf("%s: %d passages, want %d", name, got.Len(), want.Len())
+		}
+		for _, text := range []string{"woom", "wocom wodom", "section 42", `"policy section 7"`, "wofom wogcom wohdom"} {
+			a, errA := want.Search(t.Context(), search.Query{Text: text})
+			b, errB := got.Search(t.Context(), search.Query{Text: text})
+			if errA != nil || errB != nil || len(a) == 0 || !reflect.DeepEqual(a, b) {
+				t.Errorf("%s: %s: packs find %v, %v; passages find %v, %v", name, text, b, errB, a, errA)
+			}
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			db := packedStore(b)
+			keepPassages(b, db, n, true)
+			b.ReportAllocs()
+			for b.Loop() {
+				if got := filled(b, db).Len(); got != n {
+					b.Fatalf("%d passages", got)
+				}
+			}
+		})
+	}
+}
+
+// packedWord writes a number in letters, as a word that no other number has.
+func packedWord(n uint64) string {
+	word := []byte("wo")
+	for ; n > 0; n /= 20 {
+		word = append(word, "bcdfghjklmnpqrstvwxz"[n%20])
+	}
+	return string(append(word, "om "...))
+}

@@ -1,0 +1,47 @@
+package parse
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// readCSV reads a table written as text, with whatever delimiter it uses. Quotes in the
+// wrong place are taken as they stand.
+func readCSV(b *builder, text string) error {
+	r := csv.NewReader(strings.NewReader(text))
+	r.LazyQuotes, r.FieldsPerRecord = true, -1
+	if d := delimiter(text); d != 0 {
+		r.Comma = d
+	} else if b.doc.MIME == mimeTSV {
+		r.Comma = '\t'
+	}
+	t := b.table()
+	for b.err == nil {
+		rec, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return damaged(fmt.Sprintf("line %d", lineOf(err)), err)
+		}
+		first, _ := r.FieldPos(0)
+		last, _ := r.FieldPos(len(rec) - 1)
+		last += strings.Count(rec[len(rec)-1], "\n")
+		t.add(rec, api.Locator{LineStart: first, LineEnd: last})
+	}
+	t.end()
+	return b.err
+}
+
+func lineOf(err error) int {
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		return parse.Line
+	}
+	return 0
+}

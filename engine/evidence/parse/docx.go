@@ -1,0 +1,296 @@
+package parse
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+const (
+	maxXMLDepth  = 400
+	maxSidePart  = 32 << 20 // styles, notes, headers, properties
+	relDocument  = "/officeDocument"
+	relHeader    = "/header"
+	relFooter    = "/footer"
+	relFootnotes = "/footnotes"
+	relEndnotes  = "/endnotes"
+	relStyles    = "/styles"
+	relNumbering = "/numbering"
+)
+
+// docxReader reads the parts of a Word document.
+type docxReader struct {
+	b       *builder
+	z       *zip.Reader
+	styles  map[string]docxStyle
+	notes   map[string]string // "footnote 3" to its text
+	numbers numbering
+
+	paged bool // the document says where pages began when it was last saved
+	page  int
+}
+
+// docxStyle is what a paragraph style says of its paragraphs.
+type docxStyle struct {
+	level    int // heading level; 0 is none
+	title    bool
+	toc      bool
+	list     bool
+	numID    string // the list its paragraphs belong to, at numLevel
+	numLevel int
+	basedOn  string
+}
+
+func readDocx(b *builder, content io.ReaderAt, size int64) error {
+	z, err := openZip(content, size)
+	if err != nil {
+		return err
+	}
+	d := &docxReader{b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
+		numbers: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}}}
+	main := "word/document.xml"
+	for _, r := range relationsOf(z, "") {
+		if strings.HasSuffix(r.Type, relDocument) {
+			main = r.target("")
+		}
+	}
+	if findPart(z, main) == nil {
+		return fail(ErrDamaged, main, "the main part is missing")
+	}
+	var headers []string
+	for _, r := range relationsOf(z, main) {
+		target := r.target(main)
+		switch {
+		case r.TargetMode == "External": // never followed
+		case strings.HasSuffix(r.Type, relStyles):
+			err = d.readStyles(target)
+		case strings.HasSuffix(r.Type, relNumbering):
+			err = d.readNumbering(target)
+		case strings.HasSuffix(r.Type, relFootnotes):
+			err = d.readNotes(target, "footnote")
+		case strings.HasSuffix(r.Type, relEndnotes):
+			err = d.readNotes(target, "endnote")
+		case strings.HasSuffix(r.Type, relHeader), strings.HasSuffix(r.Type, relFooter):
+			headers = append(headers, target)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	coreProperties(b, z)
+	if err := d.readBody(main); err != nil {
+		return err
+	}
+	for _, h := range headers {
+		if err := d.readAside(h); err != nil {
+			return err
+		}
+	}
+	b.headingsByBold()
+	if !d.paged {
+		for i := range b.doc.Blocks {
+			b.doc.Blocks[i].Locator.Page = 0
+		}
+	} else {
+		b.doc.PageCount = d.page
+	}
+	return b.err
+}
+
+type relation struct {
+	ID         string `xml:"Id,attr"`
+	Type       string `xml:"Type,attr"`
+	Target     string `xml:"Target,attr"`
+	TargetMode string `xml:"TargetMode,attr"`
+}
+
+// target is the name of the part that a relation of part names.
+func (r relation) target(part string) string {
+	if strings.HasPrefix(r.Target, "/") {
+		return strings.TrimPrefix(path.Clean(r.Target), "/")
+	}
+	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
+}
+
+type xmlVal struct {
+	Val string `xml:"val,attr"`
+}
+
+func (d *docxReader) readStyles(name string) error {
+	raw, err := readPart(d.z, name, maxSidePart)
+	if errors.Is(err, errNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var sheet struct {
+		Style []struct {
+			ID      string `xml:"styleId,attr"`
+			Type    string `xml:"type,attr"`
+			Name    xmlVal `xml:"name"`
+			BasedOn xmlVal `xml:"basedOn"`
+			PPr     struct {
+				OutlineLvl *xmlVal `xml:"outlineLvl"`
+				NumPr      *struct {
+					Level xmlVal `xml:"ilvl"`
+					ID    xmlVal `xml:"numId"`
+				} `xml:"numPr"`
+			} `xml:"pPr"`
+		} `xml:"style"`
+	}
+	if err := xml.Unmarshal(raw, &sheet); err != nil {
+		d.b.warn("The styles of the document could not be read; headings may be missing.")
+		return nil
+	}
+	for _, s := range sheet.Style {
+		if s.Type != "paragraph" {
+			continue
+		}
+		st := styleOfName(s.Name.Val)
+		st.basedOn = s.BasedOn.Val
+		if s.PPr.OutlineLvl != nil && st.level == 0 && !st.toc {
+			if n, err := strconv.Atoi(s.PPr.OutlineLvl.Val); err == nil && n >= 0 && n < 9 {
+				st.level = n + 1
+			}
+		}
+		if p := s.PPr.NumPr; p != nil {
+			st.list, st.numID = p.ID.Val != "0", p.ID.Val
+			st.numLevel, _ = levelIndex(p.Level.Val)
+		}
+		d.styles[s.ID] = st
+	}
+	return nil
+}
+
+// styleOfName knows the built-in names, which every language of Word keeps in the file.
+func styleOfName(name string) docxStyle {
+	lower := strings.ToLower(name)
+	if rest, ok := strings.CutPrefix(lower, "heading "); ok {
+		if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 9 {
+			return docxStyle{level: n}
+		}
+	}
+	switch {
+	case lower == "title":
+		return docxStyle{title: true}
+	case strings.HasPrefix(lower, "toc ") || lower == "table of figures":
+		return docxStyle{toc: true}
+	case strings.HasPrefix(lower, "list"):
+		return docxStyle{list: true}
+	}
+	return docxStyle{}
+}
+
+// style resolves what a style inherits.
+func (d *docxReader) style(id string) docxStyle {
+	st, ok := d.styles[id]
+	if !ok {
+		return styleOfName(strings.Replace(id, "Heading", "heading ", 1))
+	}
+	for range 20 { // styles based on each other in a ring end here
+		base, ok := d.styles[st.basedOn]
+		if !ok || st.level > 0 || st.title || st.toc {
+			break
+		}
+		st.level, st.title, st.toc, st.list, st.basedOn = base.level, base.title, base.toc, st.list || base.list, base.basedOn
+		if st.numID == "" {
+			st.numID, st.numLevel = base.numID, base.numLevel
+		}
+	}
+	return st
+}
+
+func (d *docxReader) readNotes(name, kind string) error {
+	var id string
+	var paras []string
+	w := &wordWalker{d: d, name: name}
+	w.start = func(e xml.StartElement) {
+		if e.Name.Local == kind {
+			id, paras = val(e, "id"), nil
+		}
+	}
+	w.paragraph = func(p *wordPara) { paras = append(paras, p.text.String()) }
+	w.end = func(e xml.EndElement) {
+		if e.Name.Local == kind {
+			d.notes[kind+" "+id] = strings.Join(paras, " ")
+		}
+	}
+	return w.walk()
+}
+
+// readAside keeps running headers and footers, which often tell version and owner.
+func (d *docxReader) readAside(name string) error {
+	w := &wordWalker{d: d, name: name}
+	w.paragraph = func(p *wordPara) { d.b.aside(Block{Kind: Paragraph, Text: p.text.String()}) }
+	return w.walk()
+}
+
+func (d *docxReader) readBody(name string) error {
+	w := &wordWalker{d: d, name: name}
+	w.paragraph = d.paragraph
+	w.row = func(t *tableWriter, cells []string) { t.add(cells, api.Locator{Page: d.page}) }
+	return w.walk()
+}
+
+func (d *docxReader) paragraph(p *wordPara) {
+	text := p.text.String()
+	st := d.style(p.style)
+	if p.outline > 0 {
+		st.level = p.outline
+	}
+	here := api.Locator{Page: d.page}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	mark := d.mark(p, st)
+	switch {
+	case st.toc || p.toc:
+		d.b.aside(Block{Kind: Paragraph, Text: text, Locator: here})
+	case st.title:
+		if d.b.doc.Title == "" {
+			d.b.doc.Title = clean(text)
+		}
+		d.b.heading(1, text, here)
+	case st.level > 0:
+		d.b.heading(st.level, mark+" "+text, here)
+	case p.list >= 0 || st.list && p.list != noList:
+		d.b.add(Block{Kind: ListItem, Level: 1 + max(p.list, st.numLevel), Text: text, Mark: mark, Locator: here})
+	default:
+		d.b.paragraph(text, p.bold, here)
+	}
+	for _, n := range p.notes {
+		d.b.add(Block{Kind: Paragraph, Text: d.notes[n], Locator: here})
+	}
+}
+
+// mark is the number of a paragraph in its list, which its style may name.
+func (d *docxReader) mark(p *wordPara, st docxStyle) string {
+	id, level := p.numID, p.list
+	if id == "" {
+		id = st.numID
+	}
+	if level < 0 {
+		level = st.numLevel
+	}
+	if p.list == noList || id == "" {
+		return ""
+	}
+	return d.numbers.next(id, level)
+}
+
+// val is an attribute by its local name.
+func val(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

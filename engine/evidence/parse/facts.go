@@ -1,0 +1,382 @@
+package parse
+
+import (
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// fact is one thing a document says about itself, as found.
+type fact struct{ key, value string }
+
+// factKind is which of the document's facts a key names.
+type factKind int
+
+const (
+	factEffective factKind = iota + 1
+	factApproved           // a date of approval, or who approved
+	factRevised            // last updated, reviewed, issued: stands in for an effective date
+	factVersion
+	factOwner
+	factApprovedBy
+	factTitle
+)
+
+// factKeys are the words of document heads, in the languages that are told apart.
+// Keys are lower case, without a colon.
+var factKeys = map[factKind][]string{
+	factEffective: {"effective", "effective date", "date effective", "effective from", "effective as of", "valid from", "in force from", "in force since", "date of effect", "entry into force", "policy effective date", "start date", "go-live date",
+		"gültig ab", "gültig seit", "inkrafttreten", "in kraft seit", "in kraft ab", "en vigueur", "date d'entrée en vigueur", "date d'effet", "entrée en vigueur", "fecha de entrada en vigor", "fecha de vigencia", "vigente desde", "en vigor desde",
+		"data de vigência", "data de entrada em vigor", "em vigor desde", "data di entrata in vigore", "in vigore dal", "valido dal", "ingangsdatum", "geldig vanaf", "van kracht sinds"},
+	factApproved: {"approved", "approval", "approval date", "date approved", "date of approval", "approved on", "freigegeben am", "genehmigt am", "freigabedatum", "date d'approbation", "fecha de aprobación", "data de aprovação", "data di approvazione", "goedgekeurd op"},
+	factRevised: {"last updated", "last_updated", "last modified", "updated", "last update", "date", "document date", "issue date", "date issued", "issued", "publication date", "published", "release date", "revision date", "last revised", "revised", "last reviewed", "last review", "last review date", "review date", "date of last review", "version date", "date of version",
+		"stand", "datum", "letzte aktualisierung", "letzte änderung", "letzte überprüfung", "ausgabedatum", "dernière mise à jour", "date de publication", "date de révision", "última actualización", "última revisión", "fecha", "fecha de revisión", "fecha de publicación", "última atualização", "data", "data de revisão", "ultimo aggiornamento", "data di revisione", "laatst bijgewerkt", "laatste wijziging"},
+	factVersion: {"version", "version number", "version no", "version no.", "document version", "policy version", "current version", "revision", "revision number", "rev", "rev.", "ver", "ver.", "dokumentversion", "versionsnummer", "versión", "versão", "versione", "revisie", "versie", "version du document", "release"},
+	factOwner: {"owner", "document owner", "policy owner", "process owner", "procedure owner", "owned by", "responsible owner", "policy holder", "owner(s)", "document custodian", "custodian", "responsible", "accountable", "eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich", "verantwortlicher", "inhaber",
+		"propriétaire", "propriétaire du document", "responsable", "propietario", "propietario del documento", "proprietário", "responsável", "proprietario", "responsabile", "eigenaar", "documenteigenaar"},
+	factApprovedBy: {"approved by", "approver", "approver(s)", "approvers", "authorised by", "authorized by", "policy approver", "approving authority", "approval authority", "signed off by", "freigegeben durch", "freigegeben von", "genehmigt durch", "genehmigt von", "freigabe durch", "approuvé par", "aprobado por", "aprovado por", "approvato da", "goedgekeurd door"},
+	factTitle:      {"title", "document title", "policy title", "policy name", "document name", "titel", "titre", "título", "titolo"},
+}
+
+var factByKey = func() map[string]factKind {
+	m := map[string]factKind{}
+	for kind, keys := range factKeys {
+		for _, k := range keys {
+			m[k] = kind
+		}
+	}
+	return m
+}()
+
+func factOf(key string) (factKind, bool) {
+	key = strings.ToLower(strings.Trim(key, " :*_#\t\u00a0"))
+	kind, ok := factByKey[key]
+	return kind, ok
+}
+
+const (
+	factBlocks     = 80  // blocks from the top that may hold a document's facts
+	mastheadBlocks = 6   // and those that may hold them as a sentence
+	factTail       = 12  // and from the end: some policies close with them
+	maxFactValue   = 160 // bytes; what is longer is prose
+)
+
+// findings gathers the candidates for each fact; the first of a kind wins, as heads come first.
+type findings struct {
+	doc                          *Document
+	effective, approved, revised *time.Time
+	version, owner, approver     string
+	historyVersion, historyDate  string
+}
+
+// readFacts fills in the facts from metadata, then from the head of the document, its
+// running headers and its end.
+func readFacts(d *Document, metadata []fact) {
+	f := &findings{doc: d}
+	for _, m := range metadata {
+		f.take(m.key, m.value)
+	}
+	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
+	f.scan(head)
+	f.mastheads(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
+	f.scan(d.Furniture[:min(len(d.Furniture), factBlocks)])
+	if rest := d.Blocks[len(head):]; len(rest) > 0 {
+		f.scan(rest[max(0, len(rest)-factTail):])
+	}
+	d.Version, d.Owner, d.ApprovedBy = f.version, f.owner, f.approver
+	if d.Version == "" {
+		d.Version = f.historyVersion
+	}
+	for _, t := range []*time.Time{f.effective, f.approved, f.revised} {
+		if d.Effective == nil {
+			d.Effective = t
+		}
+	}
+	if t, ok, _ := parseDate(f.historyDate); ok && d.Effective == nil {
+		d.Effective = &t
+	}
+}
+
+func (f *findings) scan(blocks []Block) {
+	for _, b := range blocks {
+		switch {
+		case b.Kind == TableRow:
+			f.row(b)
+		case b.Kind == Line:
+			continue
+		default:
+			for _, line := range strings.Split(b.Text, "\n") {
+				f.line(line)
+			}
+		}
+	}
+}
+
+// row reads "Version | 1.2 | Owner | CISO" and rows under such a header. A table with a
+// version and a date column is a history, of which the last row counts.
+func (f *findings) row(b Block) {
+	if b.Header == nil {
+		c := compact(b.Cells)
+		for i := 0; i+1 < len(c); i++ {
+			if _, ok := factOf(c[i]); ok {
+				f.take(c[i], c[i+1])
+				i++
+			}
+		}
+		if len(c) == 1 {
+			f.line(c[0])
+		}
+		return
+	}
+	var version, date string
+	var known int
+	for i, h := range b.Header {
+		if i >= len(b.Cells) {
+			break
+		}
+		switch kind, _ := factOf(h); kind {
+		case factVersion:
+			version, known = b.Cells[i], known+1
+		case factRevised, factApproved, factEffective:
+			if _, ok, _ := parseDate(b.Cells[i]); ok {
+				date, known = b.Cells[i], known+1
+			}
+		}
+	}
+	if known == 2 && versionLike(version) {
+		if newer(date, f.historyDate) {
+			f.historyVersion, f.historyDate = version, date
+		}
+		return
+	}
+	// One row of facts under its keys: only where each column is a key we know.
+	for _, h := range b.Header {
+		if _, ok := factOf(h); !ok && h != "" {
+			return
+		}
+	}
+	for i, h := range b.Header {
+		if i < len(b.Cells) {
+			f.take(h, b.Cells[i])
+		}
+	}
+}
+
+// newer reports whether date a is not before b. Histories run either way.
+func newer(a, b string) bool {
+	tb, ok, _ := parseDate(b)
+	if !ok {
+		return true
+	}
+	ta, ok, _ := parseDate(a)
+	return ok && !ta.Before(tb)
+}
+
+// line reads "Key: value", several of them with separators between, and "Version 1.2".
+func (f *findings) line(s string) {
+	if len(s) > 600 {
+		return
+	}
+	for _, part := range splitFacts(s) {
+		if key, value, ok := strings.Cut(part, ":"); ok {
+			f.take(key, value)
+			continue
+		}
+		lower := strings.ToLower(part)
+		for _, lead := range []string{"version ", "effective date ", "effective from ", "effective as of ", "effective ", "last updated on ", "last updated ", "approved by ", "gültig ab ", "stand ", "en vigueur depuis le ", "rev. ", "revision "} {
+			if rest, ok := strings.CutPrefix(lower, lead); ok && len(part) < 80 {
+				value := part[len(part)-len(rest):]
+				if strings.HasPrefix(lead, "approved") || len(strings.Fields(value)) <= 4 {
+					f.take(lead, value)
+				}
+				break
+			}
+		}
+	}
+}
+
+// splitFacts parts a line at bars, semicolons and wide dots, and before each further known key.
+func splitFacts(s string) []string {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '|' || r == ';' || r == '•' || r == '·' || r == '–' || r == '\t' })
+	var out []string
+	for _, p := range parts {
+		p = strings.TrimSpace(p)
+		// "Version: 1.2 Owner: CISO": a key in the middle starts a new fact.
+		for {
+			cut := innerKey(p)
+			if cut < 0 {
+				break
+			}
+			out = append(out, strings.TrimSpace(p[:cut]))
+			p = strings.TrimSpace(p[cut:])
+		}
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// innerKey finds where a known key begins within p, behind other words, or -1: "Example
+// Ltd Version: 1.2". A key in the middle of a sentence has no capital.
+func innerKey(p string) int {
+	for colon := 0; colon < len(p); colon++ {
+		if p[colon] != ':' {
+			continue
+		}
+		from := max(0, colon-40)
+		for i := from; i < colon; i++ {
+			if p[i] != ' ' || i == 0 || p[i+1] < 'A' || p[i+1] > 'Z' && p[i+1] < 0x80 {
+				continue
+			}
+			if _, ok := factOf(p[i+1 : colon]); ok {
+				if _, whole := factOf(p[:colon]); whole {
+					break // "Policy Owner:" is one key
+				}
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// take records one key and its value where the value is of the key's sort.
+func (f *findings) take(key, value string) {
+	kind, ok := factOf(key)
+	value = strings.Trim(clean(value), " :*_|")
+	if !ok || value == "" || len(value) > maxFactValue || blank(value) {
+		return
+	}
+	date, isDate, ambiguous := parseDate(value)
+	if ambiguous {
+		f.doc.warnOnce("The date " + value + " can be read as day/month or month/day; it was not taken as a date of the document.")
+		return
+	}
+	switch kind {
+	case factEffective:
+		setDate(&f.effective, date, isDate)
+	case factApproved:
+		if setDate(&f.approved, date, isDate); !isDate {
+			setText(&f.approver, value)
+		}
+	case factRevised:
+		setDate(&f.revised, date, isDate)
+	case factVersion:
+		if v := versionOf(value); v != "" {
+			setText(&f.version, strings.TrimRight(v, "."))
+		}
+	case factOwner:
+		if value = sentenceEnd.ReplaceAllString(value, "$1"); !isDate {
+			setText(&f.owner, value)
+		}
+	case factApprovedBy:
+		if !isDate && !duty.MatchString(value) {
+			setText(&f.approver, value)
+		}
+	case factTitle:
+		setText(&f.doc.Title, value)
+	}
+}
+
+// masthead is how a line begins that tells of the document in sentences: "Version 3.1, in force since
+// 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text a title in capitals
+// may stand before it.
+var masthead = lazyregexp.Of(`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`)
+
+var (
+	mastVersion   = lazyregexp.Of(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
+	mastEffective = lazyregexp.Of(`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
+	mastApproved  = lazyregexp.Of(`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`)
+	mastApproval  = lazyregexp.Of(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
+	whenApproved  = lazyregexp.Of(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
+)
+
+// mastheads reads what the first lines tell of the document in sentences.
+func (f *findings) mastheads(blocks []Block) {
+	for _, b := range blocks {
+		if b.Kind == TableRow || b.Kind == Line {
+			continue
+		}
+		for _, line := range strings.Split(b.Text, "\n") {
+			if len(line) > 300 || !masthead.MatchString(line) {
+				continue
+			}
+			for _, one := range []struct {
+				key string
+				in  *lazyregexp.Late
+			}{{"version", mastVersion}, {"effective", mastEffective}, {"approval date", mastApproval}, {"approved by", mastApproved}} {
+				if m := one.in.FindStringSubmatch(line); m != nil {
+					value := m[1]
+					if one.in == mastApproved {
+						value = whenApproved.ReplaceAllString(value, "")
+					}
+					f.take(one.key, strings.TrimRight(value, ".,"))
+				}
+			}
+		}
+	}
+}
+
+// sentenceEnd is where a person or role ends and the next sentence begins, but for "Dr. Roe" and "J. Roe".
+var sentenceEnd = lazyregexp.Of(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
+
+// duty: "the CIO must approve the plan" names nobody who approved.
+var duty = lazyregexp.Of(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
+
+func (d *Document) warnOnce(w string) {
+	for _, have := range d.Warnings {
+		if have == w {
+			return
+		}
+	}
+	d.Warnings = append(d.Warnings, w)
+}
+
+func setDate(to **time.Time, t time.Time, ok bool) {
+	if ok && *to == nil {
+		*to = &t
+	}
+}
+
+func setText(to *string, v string) {
+	if *to == "" {
+		*to = v
+	}
+}
+
+// blank is what templates leave to be filled in.
+func blank(v string) bool {
+	switch strings.ToLower(v) {
+	case "tbd", "tba", "n/a", "na", "none", "-", "–", "—", "…", "...", "xx", "xxx", "?":
+		return true
+	}
+	return (v[0] == '[' && v[len(v)-1] == ']') || (v[0] == '<' && v[len(v)-1] == '>') || (v[0] == '{' && v[len(v)-1] == '}')
+}
+
+// versionOf takes the version out of "v1.2 (draft)" or "1.2 – 3 May 2026"; "" where there is none.
+func versionOf(v string) string {
+	for _, w := range strings.Fields(v) {
+		w = strings.Trim(w, ",;()")
+		if versionLike(w) {
+			return strings.TrimLeft(w, "vV")
+		}
+	}
+	return ""
+}
+
+func versionLike(w string) bool {
+	w = strings.TrimLeft(w, "vV")
+	if w == "" || len(w) > 20 || w[0] < '0' || w[0] > '9' {
+		return false
+	}
+	if _, isDate, _ := parseDate(w); isDate && strings.Count(w, ".") != 1 {
+		return len(w) <= 7 // 2026.1.1 is a version of software, 12.01.2026 a date
+	}
+	for _, r := range w {
+		if !(r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' || r >= 'a' && r <= 'z') {
+			return false
+		}
+	}
+	return true
+}

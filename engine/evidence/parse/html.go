@@ -1,0 +1,388 @@
+package parse
+
+import (
+	"fmt"
+	stdhtml "html"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/scf-service/service/api"
+)
+
+// unescape resolves character references and the backslashes of Markdown.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') >= 0 {
+		var sb strings.Builder
+		for i := 0; i < len(s); i++ {
+			if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
+				i++
+			}
+			sb.WriteByte(s[i])
+		}
+		s = sb.String()
+	}
+	return stdhtml.UnescapeString(s)
+}
+
+// readHTML reads the visible text of a page. Nothing is run or fetched.
+func readHTML(b *builder, text string) error {
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return damaged("the HTML", err)
+	}
+	h := &htmlReader{b: b}
+	h.walk(root, 0, 0)
+	h.flush()
+	return b.err
+}
+
+// htmlText is the text of a piece of HTML, for formats that hold some.
+func htmlText(raw string) string {
+	z := html.NewTokenizer(strings.NewReader(raw))
+	var sb strings.Builder
+	hidden := ""
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return sb.String()
+		case html.TextToken:
+			if hidden == "" {
+				sb.Write(z.Text())
+			}
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			if n := string(name); n == "script" || n == "style" {
+				hidden = n
+			}
+			sb.WriteByte(' ')
+		case html.EndTagToken:
+			if name, _ := z.TagName(); string(name) == hidden {
+				hidden = ""
+			}
+			sb.WriteByte(' ')
+		case html.SelfClosingTagToken:
+			sb.WriteByte(' ')
+		}
+	}
+}
+
+const maxHTMLDepth = 600 // the parser stops before
+
+// htmlReader gathers inline text until a block begins or ends.
+type htmlReader struct {
+	b    *builder
+	text strings.Builder
+	kind Kind   // of what is being gathered; empty is a paragraph
+	deep int    // list depth of it
+	mark string // number of the list item being gathered
+	side int    // inside how many parts that are not of the flow
+}
+
+func (h *htmlReader) flush() {
+	text := h.text.String()
+	h.text.Reset()
+	kind := h.kind
+	if h.kind = ""; kind == "" {
+		kind = Paragraph
+	}
+	blk := Block{Kind: kind, Text: text}
+	if kind == ListItem && strings.TrimSpace(text) != "" {
+		blk.Level, blk.Mark = h.deep, h.mark
+		h.mark = ""
+	}
+	if h.side > 0 {
+		h.b.aside(blk)
+		return
+	}
+	h.b.add(blk)
+}
+
+func (h *htmlReader) walk(n *html.Node, depth, lists int) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if h.b.err != nil || depth > maxHTMLDepth {
+			return
+		}
+		switch c.Type {
+		case html.TextNode:
+			if len(c.Data) > 0 {
+				h.text.WriteString(c.Data)
+			}
+		case html.ElementNode:
+			h.element(c, depth+1, lists)
+		case html.DocumentNode:
+			h.walk(c, depth+1, lists)
+		}
+	}
+}
+
+func (h *htmlReader) element(n *html.Node, depth, lists int) {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Select, atom.Textarea:
+		return
+	case atom.Head:
+		h.head(n)
+		return
+	case atom.Br:
+		h.text.WriteByte('\n')
+		return
+	case atom.Hr:
+		h.flush()
+		return
+	}
+	if hidden(n) {
+		return
+	}
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		h.flush()
+		text := nodeText(n)
+		if h.side > 0 {
+			h.b.aside(Block{Kind: Paragraph, Text: text})
+			return
+		}
+		if class(n, "title") && h.b.doc.Title != "" && clean(text) == clean(h.b.doc.Title) {
+			return // pandoc and others print the title again
+		}
+		h.b.heading(int(n.Data[1]-'0'), text, api.Locator{})
+	case atom.Table:
+		h.flush()
+		h.table(n)
+	case atom.Ul, atom.Ol, atom.Menu:
+		h.block(n, depth, lists+1)
+	case atom.Li, atom.Dt, atom.Dd:
+		h.flush()
+		h.kind, h.deep, h.mark = ListItem, max(lists, 1), itemNumber(n)
+		h.walk(n, depth, lists)
+		h.flush()
+	case atom.Pre:
+		h.flush()
+		if h.side == 0 {
+			h.b.add(Block{Kind: Line, Text: nodeText(n)})
+		}
+	case atom.Nav, atom.Footer:
+		h.flush()
+		h.side++
+		h.walk(n, depth, lists)
+		h.flush()
+		h.side--
+	case atom.P:
+		// A paragraph in a list item is the item's text.
+		kind, deep := h.kind, h.deep
+		if strings.TrimSpace(h.text.String()) != "" {
+			h.flush()
+		}
+		h.kind, h.deep = kind, deep
+		if kind == "" && lists > 0 {
+			h.kind, h.deep = ListItem, lists
+		}
+		h.walk(n, depth, lists)
+		h.flush()
+	case atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Aside, atom.Blockquote, atom.Body, atom.Html, atom.Figure, atom.Figcaption,
+		atom.Address, atom.Details, atom.Summary, atom.Dl, atom.Form, atom.Fieldset, atom.Center, atom.Caption, atom.Hgroup:
+		if toc(n) {
+			h.flush()
+			h.side++
+			defer func() { h.flush(); h.side-- }()
+		}
+		h.block(n, depth, lists)
+	case atom.Td, atom.Th: // outside a table: broken HTML
+		h.walk(n, depth, lists)
+		h.text.WriteByte(' ')
+	default:
+		h.walk(n, depth, lists)
+	}
+}
+
+// itemNumber is the number of an item of an ordered list as a browser shows it.
+func itemNumber(n *html.Node) string {
+	list := n.Parent
+	if list == nil || list.DataAtom != atom.Ol {
+		return ""
+	}
+	v := number(attr(list, "start"), 1<<20)
+	for c := list.FirstChild; c != nil && c != n; c = c.NextSibling {
+		if c.DataAtom == atom.Li {
+			v++
+		}
+	}
+	format := map[string]string{"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}[attr(list, "type")]
+	return formatNumber(v, format) + "."
+}
+
+func (h *htmlReader) block(n *html.Node, depth, lists int) {
+	if strings.TrimSpace(h.text.String()) != "" {
+		h.flush()
+	}
+	h.walk(n, depth, lists)
+	if strings.TrimSpace(h.text.String()) != "" {
+		h.flush()
+	}
+}
+
+func (h *htmlReader) head(n *html.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.DataAtom {
+		case atom.Title:
+			h.b.doc.Title = clean(nodeText(c))
+		case atom.Meta:
+			name := strings.ToLower(attr(c, "name"))
+			if name != "" {
+				h.b.facts = append(h.b.facts, fact{strings.TrimPrefix(name, "dcterms."), attr(c, "content")})
+			}
+		}
+	}
+}
+
+// table writes the rows of a table; cells over several columns or rows are repeated, and
+// tables in a cell are its text.
+func (h *htmlReader) table(n *html.Node) {
+	t := h.b.table()
+	var rows []*html.Node
+	var find func(*html.Node)
+	find = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch c.DataAtom {
+			case atom.Tr:
+				rows = append(rows, c)
+			case atom.Thead, atom.Tbody, atom.Tfoot:
+				find(c)
+			case atom.Caption:
+				h.b.add(Block{Kind: Paragraph, Text: nodeText(c)})
+			}
+		}
+	}
+	find(n)
+	type span struct {
+		left int
+		text string
+	}
+	below := map[int]*span{}
+	for i, tr := range rows {
+		if h.b.err != nil {
+			return
+		}
+		var cells []string
+		heads, all := 0, 0
+		fill := func() {
+			for s := below[len(cells)]; s != nil && s.left > 0 && len(cells) < maxColumns; s = below[len(cells)] {
+				s.left--
+				cells = append(cells, s.text)
+			}
+		}
+		for c := tr.FirstChild; c != nil; c = c.NextSibling {
+			if c.DataAtom != atom.Td && c.DataAtom != atom.Th || hidden(c) {
+				continue
+			}
+			fill()
+			all++
+			if c.DataAtom == atom.Th {
+				heads++
+			}
+			text, rowspan := clean(nodeText(c)), number(attr(c, "rowspan"), len(rows))
+			for range number(attr(c, "colspan"), 100) {
+				if rowspan > 1 {
+					below[len(cells)] = &span{rowspan - 1, text}
+				}
+				cells = append(cells, text)
+			}
+		}
+		fill()
+		marked := tr.Parent.DataAtom == atom.Thead || heads == all && all > 1
+		if i == 0 && marked && filled(cells) > 0 {
+			t.withHeader(cells)
+			continue
+		}
+		t.add(cells, api.Locator{})
+	}
+	if t.ready && t.header != nil && len(rows) == 1 {
+		h.b.row(nil, t.header, t.number, api.Locator{})
+	}
+	t.end()
+}
+
+func number(s string, limit int) int {
+	n := 1
+	if _, err := fmt.Sscanf(s, "%d", &n); err != nil || n < 1 {
+		return 1
+	}
+	return min(n, limit)
+}
+
+// nodeText is the text below n, with spaces where blocks part it.
+func nodeText(n *html.Node) string {
+	var sb strings.Builder
+	var visit func(*html.Node)
+	visit = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch c.Type {
+			case html.TextNode:
+				sb.WriteString(c.Data)
+			case html.ElementNode:
+				switch c.DataAtom {
+				case atom.Script, atom.Style, atom.Template:
+					continue
+				case atom.Br:
+					sb.WriteByte('\n')
+					continue
+				}
+				if hidden(c) {
+					continue
+				}
+				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td || c.DataAtom == atom.Th || c.DataAtom == atom.Tr
+				if apart && sb.Len() > 0 {
+					sb.WriteByte(' ')
+				}
+				visit(c)
+				if apart {
+					sb.WriteByte(' ')
+				}
+			}
+		}
+	}
+	visit(n)
+	return sb.String()
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func class(n *html.Node, name string) bool {
+	for _, c := range strings.Fields(attr(n, "class")) {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}
+
+// hidden is what a browser would not show, or shows crossed out; text hidden so is not what a person approved.
+func hidden(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Del, atom.S, atom.Strike: // crossed out
+		return true
+	}
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return a.Val != "until-found"
+		case "style":
+			style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
+			return strings.Contains(style, "display:none") || strings.Contains(style, "line-through") || strings.Contains(style, "visibility:hidden")
+		}
+	}
+	return false
+}
+
+// toc reports whether an element is a table of contents.
+func toc(n *html.Node) bool {
+	id := strings.ToLower(attr(n, "id"))
+	return id == "toc" || id == "table-of-contents" || attr(n, "role") == "doc-toc" || attr(n, "role") == "navigation" || class(n, "toc")
+}

@@ -1,0 +1,159 @@
+package parse
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+const maxJSONDepth = 100
+
+// readJSON writes each object's plain values as one row ("key: value; …") under the path
+// of keys that leads to it. Several documents in a row (JSON lines) are read one by one.
+func readJSON(b *builder, text string) error {
+	j := &jsonReader{b: b, text: text, dec: json.NewDecoder(strings.NewReader(text))}
+	j.dec.UseNumber()
+	for i, c := range []byte(text) {
+		if c == '\n' {
+			j.newlines = append(j.newlines, i)
+		}
+	}
+	for b.err == nil {
+		tok, err := j.dec.Token()
+		if errors.Is(err, io.EOF) {
+			return b.err
+		}
+		if err != nil {
+			return damaged(fmt.Sprintf("line %d", j.line()), err)
+		}
+		if err := j.value(tok, nil, 0, j.b.nextTable()); err != nil {
+			return err
+		}
+	}
+	return b.err
+}
+
+type jsonReader struct {
+	b        *builder
+	text     string
+	dec      *json.Decoder
+	newlines []int
+}
+
+// line is the line the decoder has come to, from 1.
+func (j *jsonReader) line() int {
+	return 1 + sort.SearchInts(j.newlines, int(j.dec.InputOffset()))
+}
+
+// value reads the value that begins with tok. path is the keys above it.
+func (j *jsonReader) value(tok json.Token, path []string, depth, table int) error {
+	if depth > maxJSONDepth {
+		return fail(ErrDamaged, fmt.Sprintf("line %d", j.line()), "nested deeper than %d", maxJSONDepth)
+	}
+	start := j.line()
+	switch tok {
+	case json.Delim('{'):
+		return j.object(path, depth, table, start)
+	case json.Delim('['):
+		return j.array(path, depth, start)
+	}
+	j.emit([]string{""}, []string{scalar(tok)}, path, table, start)
+	return j.b.err
+}
+
+func (j *jsonReader) object(path []string, depth, table, start int) error {
+	var keys, values []string
+	flush := func() {
+		if len(keys) > 0 {
+			j.emit(keys, values, path, table, start)
+			keys, values = nil, nil
+		}
+	}
+	for j.dec.More() {
+		if j.b.err != nil {
+			return j.b.err
+		}
+		key, err := j.dec.Token()
+		if err != nil {
+			return damaged(fmt.Sprintf("line %d", j.line()), err)
+		}
+		name := clean(fmt.Sprint(key))
+		tok, err := j.dec.Token()
+		if err != nil {
+			return damaged(fmt.Sprintf("line %d", j.line()), err)
+		}
+		if _, nested := tok.(json.Delim); !nested {
+			if s := scalar(tok); s != "" {
+				keys, values = append(keys, name), append(values, s)
+			}
+			continue
+		}
+		// What stands before the nested value comes before it, so that order is kept.
+		flush()
+		if err := j.value(tok, append(path[:len(path):len(path)], name), depth+1, j.b.nextTable()); err != nil {
+			return err
+		}
+		start = j.line()
+	}
+	flush()
+	return j.close()
+}
+
+func (j *jsonReader) array(path []string, depth, start int) error {
+	var plain []string
+	table := j.b.nextTable()
+	for j.dec.More() {
+		if j.b.err != nil {
+			return j.b.err
+		}
+		tok, err := j.dec.Token()
+		if err != nil {
+			return damaged(fmt.Sprintf("line %d", j.line()), err)
+		}
+		if _, nested := tok.(json.Delim); !nested {
+			if s := scalar(tok); s != "" {
+				plain = append(plain, s)
+			}
+			continue
+		}
+		if err := j.value(tok, path, depth+1, table); err != nil {
+			return err
+		}
+	}
+	for _, p := range plain {
+		j.b.addAt(Block{Kind: ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.line()}})
+	}
+	return j.close()
+}
+
+func (j *jsonReader) close() error {
+	if _, err := j.dec.Token(); err != nil {
+		return damaged(fmt.Sprintf("line %d", j.line()), err)
+	}
+	return j.b.err
+}
+
+func (j *jsonReader) emit(keys, values, path []string, table, start int) {
+	for i := range values {
+		values[i] = clean(values[i])
+	}
+	if len(path) == 0 {
+		for i, k := range keys {
+			j.b.facts = append(j.b.facts, fact{k, values[i]})
+		}
+	}
+	j.b.addAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
+		Locator: api.Locator{LineStart: start, LineEnd: j.line()}})
+}
+
+func scalar(tok json.Token) string {
+	if tok == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprint(tok))
+}

@@ -1,0 +1,272 @@
+package parse
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	gmtext "github.com/yuin/goldmark/text"
+
+	"github.com/scf-service/service/api"
+)
+
+// What the Markdown parser is given: beyond it, where its time may grow faster than the
+// text, the text is read as plain.
+const (
+	maxMarkdown     = 8 << 20
+	maxMarkdownLine = 256 << 10
+	maxQuoteDepth   = 64
+	maxBrackets     = 4000 // in one line
+	maxReferences   = 2000 // "[name]: link" lines
+)
+
+// readMarkdown reads the blocks of a Markdown text by its syntax tree, and what its front
+// matter says of it.
+func readMarkdown(b *builder, text string) error {
+	body, skipped := frontMatter(b, text)
+	if !tameMarkdown(body) {
+		b.warn("The Markdown is too long or too deeply nested to be parsed; it was read as plain text.")
+		return readPlain(b, text)
+	}
+	m := &mdReader{b: b, src: []byte(body), firstLine: skipped + 1}
+	for i, c := range m.src {
+		if c == '\n' {
+			m.newlines = append(m.newlines, i)
+		}
+	}
+	root := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser().Parse(gmtext.NewReader(m.src))
+	m.blocks(root, 0)
+	return b.err
+}
+
+// frontMatter takes the "---" block off the top, reads its plain keys as facts, and
+// returns the rest with the number of lines taken.
+func frontMatter(b *builder, text string) (body string, lines int) {
+	if !strings.HasPrefix(text, "---\n") {
+		return text, 0
+	}
+	end := strings.Index(text[4:], "\n---")
+	if end < 0 || end > 64<<10 {
+		return text, 0
+	}
+	head := text[4 : 4+end]
+	if !strings.Contains(head, ":") {
+		return text, 0
+	}
+	for _, l := range strings.Split(head, "\n") {
+		if key, value, ok := strings.Cut(l, ":"); ok && key == strings.TrimSpace(key) {
+			b.facts = append(b.facts, fact{key, strings.Trim(strings.TrimSpace(value), `"'`)})
+		}
+	}
+	rest := text[4+end+4:]
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[i+1:]
+	} else {
+		rest = ""
+	}
+	return rest, strings.Count(text[:len(text)-len(rest)], "\n")
+}
+
+func tameMarkdown(s string) bool {
+	if len(s) > maxMarkdown {
+		return false
+	}
+	references := 0
+	for len(s) > 0 {
+		line, rest, _ := strings.Cut(s, "\n")
+		s = rest
+		if strings.Contains(line, "]:") {
+			references++
+		}
+		if len(line) > maxMarkdownLine || references > maxReferences {
+			return false
+		}
+		depth, brackets := 0, 0
+		inLead := true
+		for i := 0; i < len(line); i++ {
+			switch c := line[i]; {
+			case c == '[' || c == '(' || c == '<' || c == '*' || c == '_' || c == '`' || c == '~' || c == '!':
+				brackets++
+			case !inLead || c == ' ' || c == '\t':
+			case c == '>' || c == '-' || c == '+':
+			default:
+				inLead = c >= '0' && c <= '9' || c == '.' || c == ')'
+			}
+			if inLead && line[i] != ' ' {
+				depth++
+			}
+		}
+		if depth > maxQuoteDepth && strings.Trim(line, "-=*_ +") != "" || brackets > maxBrackets {
+			return false
+		}
+	}
+	return true
+}
+
+type mdReader struct {
+	b         *builder
+	src       []byte
+	newlines  []int
+	firstLine int    // of the body in the file
+	mark      string // number of the list item that has not begun yet
+}
+
+// place is the lines that a block stands on. List items and such have none of their own,
+// so their children's count.
+func (m *mdReader) place(n ast.Node) api.Locator {
+	from, to := -1, -1
+	var visit func(ast.Node)
+	visit = func(n ast.Node) {
+		if n.Type() == ast.TypeBlock {
+			for i := range n.Lines().Len() {
+				s := n.Lines().At(i)
+				if from < 0 || s.Start < from {
+					from = s.Start
+				}
+				to = max(to, s.Stop-1)
+			}
+		}
+		for c := n.FirstChild(); c != nil && n.Type() != ast.TypeInline; c = c.NextSibling() {
+			visit(c)
+		}
+		if t, ok := n.(*ast.Text); ok { // table cells keep their place in their text
+			if from < 0 || t.Segment.Start < from {
+				from = t.Segment.Start
+			}
+			to = max(to, t.Segment.Stop-1)
+		}
+	}
+	visit(n)
+	if from < 0 {
+		return api.Locator{}
+	}
+	return at(m.line(from), m.line(max(from, to)))
+}
+
+func (m *mdReader) line(offset int) int { return m.firstLine + sort.SearchInts(m.newlines, offset) }
+
+// blocks writes the children of a block; depth is how many lists they are in.
+func (m *mdReader) blocks(parent ast.Node, depth int) {
+	for n := parent.FirstChild(); n != nil && m.b.err == nil; n = n.NextSibling() {
+		m.block(n, depth)
+	}
+}
+
+func (m *mdReader) block(n ast.Node, depth int) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		m.b.heading(n.Level, m.inline(n), m.place(n))
+	case *ast.Paragraph, *ast.TextBlock:
+		kind := Paragraph
+		if depth > 0 {
+			kind = ListItem
+		}
+		m.b.add(Block{Kind: kind, Level: depth, Text: m.inline(n), Mark: m.mark, Locator: m.place(n)})
+		m.mark = ""
+	case *ast.List:
+		number := n.Start
+		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+			if m.mark = ""; n.IsOrdered() {
+				m.mark = strconv.Itoa(number) + string(n.Marker)
+				number++
+			}
+			m.blocks(item, depth+1)
+		}
+		m.mark = ""
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		m.b.add(Block{Kind: Line, Text: string(n.Lines().Value(m.src)), Locator: m.place(n)})
+	case *ast.HTMLBlock:
+		m.html(n)
+	case *extast.Table:
+		m.table(n)
+	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
+	default: // quotes and what extensions bring
+		m.blocks(n, depth)
+	}
+}
+
+func (m *mdReader) table(n *extast.Table) {
+	t := m.b.table()
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
+			cells = append(cells, m.inline(c))
+		}
+		if _, head := row.(*extast.TableHeader); head && filled(cells) > 0 && !keyValueTable([]tableRow{{cells: cells}}) {
+			t.withHeader(cells)
+			continue
+		}
+		t.add(cells, m.place(row))
+	}
+	t.end()
+}
+
+// html writes the text of raw HTML between Markdown.
+func (m *mdReader) html(n *ast.HTMLBlock) {
+	raw := string(n.Lines().Value(m.src))
+	if n.HasClosure() {
+		raw += string(n.ClosureLine.Value(m.src))
+	}
+	m.b.add(Block{Kind: Paragraph, Text: htmlText(raw), Locator: m.place(n)})
+}
+
+// inline is the text of a block without its marks.
+func (m *mdReader) inline(n ast.Node) string {
+	var sb strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
+		if !enter {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			sb.Write(n.Segment.Value(m.src))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				sb.WriteByte('\n')
+			}
+		case *extast.Strikethrough:
+			sb.WriteByte(' ')
+			return ast.WalkSkipChildren, nil // crossed out
+		case *ast.String:
+			sb.Write(n.Value)
+		case *ast.AutoLink:
+			sb.Write(n.Label(m.src))
+		case *ast.RawHTML:
+			switch tag := string(n.Segments.Value(m.src)); {
+			case strings.HasPrefix(strings.ToLower(tag), "<br"):
+				sb.WriteByte(' ')
+			case isBlank(tag):
+				sb.WriteString(tag)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return unescape(sb.String())
+}
+
+// isBlank tells a blank that somebody is to fill in, "<name of the company>", from a tag:
+// no element of HTML is called so.
+func isBlank(tag string) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
+	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {
+		return false
+	}
+	first, _, _ := strings.Cut(name, " ")
+	return !htmlElements[strings.ToLower(first)]
+}
+
+// htmlElements are those that texts are written with.
+var htmlElements = func() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(`a abbr acronym address article aside audio b base bdi bdo big blockquote body br button canvas caption center cite
+		code col colgroup data dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame h1 h2 h3 h4 h5 h6 head
+		header hr html i iframe img input ins kbd label legend li link main map mark menu meta nav nobr noscript object ol option p param path picture pre q
+		s samp script section select small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time tr tt
+		u ul var video wbr`) {
+		m[name] = true
+	}
+	return m
+}()

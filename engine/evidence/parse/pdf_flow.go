@@ -1,0 +1,359 @@
+package parse
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// pdfFlow makes blocks of the pages of one document.
+type pdfFlow struct {
+	b       *builder
+	outline map[string]int // level of each bookmark by its words
+	size    int64
+	pages   []*pageLayout
+
+	body    float64   // height of the lines that most text is set in
+	pitch   float64   // from line to line within a paragraph
+	sizes   []float64 // of headings, the largest first
+	repeats map[string]int
+
+	para    []string // lines of the open block
+	kind    Kind
+	level   int
+	mark    string
+	last    *textLine
+	start   int // page it began on
+	indents []float64
+
+	table   *tableWriter // the table that may go on over the page
+	columns []float64
+}
+
+var (
+	pageNumber = lazyregexp.Of(`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`)
+	leaders    = lazyregexp.Of(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
+	digits     = lazyregexp.Of(`\d+`)
+)
+
+// repeatKey makes lines comparable that differ only in their page number.
+func repeatKey(s string) string { return digits.ReplaceAllString(sameText(s), "#") }
+
+func (f *pdfFlow) write() {
+	f.measure()
+	for i, p := range f.pages {
+		f.page(p)
+		f.pages[i] = nil
+		if f.b.err != nil {
+			return
+		}
+	}
+	f.flush()
+	f.endTable()
+}
+
+// measure finds the size and pitch of the body, the sizes of headings, and what repeats.
+func (f *pdfFlow) measure() {
+	f.repeats = map[string]int{}
+	weight := map[float64]int{}
+	for _, p := range f.pages {
+		seen := map[string]bool{}
+		for i, it := range p.items {
+			if key, ok := p.edgeKey(i); ok && !seen[key] {
+				seen[key] = true
+				f.repeats[key]++
+			}
+			if it.line != nil {
+				weight[quantum(it.line.size)] += len(it.line.text)
+			}
+		}
+	}
+	most := 0
+	for size, n := range weight {
+		if n > most || n == most && size < f.body {
+			f.body, most = size, n
+		}
+	}
+	var pitches []float64
+	headings := map[float64]bool{}
+	for _, p := range f.pages {
+		for i, it := range p.items {
+			l := it.line
+			if l == nil || f.furniture(p, i) {
+				continue
+			}
+			if l.size > f.body*1.1 && len(l.text) < 200 && strings.ContainsFunc(l.text, unicode.IsLetter) {
+				headings[quantum(l.size)] = true
+			}
+			if i > 0 && p.items[i-1].line != nil && quantum(l.size) == f.body {
+				if d := l.y0 - p.items[i-1].line.y0; d > 0.5*l.size && d < 3*l.size {
+					pitches = append(pitches, d)
+				}
+			}
+		}
+	}
+	f.pitch = f.body * 1.2
+	if len(pitches) > 0 {
+		slices.Sort(pitches)
+		f.pitch = pitches[len(pitches)/4] // the closest lines are those within paragraphs
+	}
+	for s := range headings {
+		f.sizes = append(f.sizes, s)
+	}
+	slices.SortFunc(f.sizes, func(a, b float64) int { return cmpFloat(b, a) })
+	// Sizes within 6 % of each other are meant to be the same.
+	f.sizes = slices.CompactFunc(f.sizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
+}
+
+func quantum(size float64) float64 { return math.Round(size*4) / 4 }
+
+// edgeKey is the comparable text of an item that stands at the top or bottom of the page,
+// where running headers and footers are.
+func (p *pageLayout) edgeKey(i int) (string, bool) {
+	b := p.items[i].box()
+	if b.y0 > 0.15*p.h && b.y1 < 0.86*p.h {
+		return "", false
+	}
+	var key string
+	if g := p.items[i].grid; g != nil {
+		if b.h() > 0.25*p.h {
+			return "", false
+		}
+		key = g.key()
+	} else {
+		key = repeatKey(p.items[i].line.text)
+	}
+	return key, key != ""
+}
+
+// furniture reports whether an item is a running header or footer: the same at the edge of
+// many pages, or a page number.
+func (f *pdfFlow) furniture(p *pageLayout, i int) bool {
+	key, edge := p.edgeKey(i)
+	if !edge || len(f.pages) < 2 {
+		return false
+	}
+	if l := p.items[i].line; l != nil && (i < 2 || i >= len(p.items)-2) && pageNumber.MatchString(l.text) {
+		return true
+	}
+	n := f.repeats[key]
+	return n >= 2 && n*3 >= len(f.pages)
+}
+
+func (f *pdfFlow) page(p *pageLayout) {
+	at := api.Locator{Page: p.number}
+	for i, it := range p.items {
+		if f.b.err != nil {
+			return
+		}
+		switch {
+		case f.furniture(p, i):
+			f.setAside(it, at)
+		case it.grid != nil:
+			f.flush()
+			f.grid(it.grid, at)
+		default:
+			f.line(it.line, p.number)
+		}
+	}
+	f.last = nil // what follows stands on another page: distances say nothing
+}
+
+func (f *pdfFlow) setAside(it layoutItem, at api.Locator) {
+	if it.line != nil {
+		f.b.aside(Block{Kind: Paragraph, Text: it.line.text, Locator: at})
+		return
+	}
+	for _, r := range it.grid.rows {
+		f.b.aside(Block{Kind: TableRow, Text: renderRow(nil, r.own), Cells: r.own, Locator: at})
+	}
+}
+
+// grid writes a table, or goes on with the one of the page before.
+func (f *pdfFlow) grid(g *grid, at api.Locator) {
+	width := len(g.rows[0].read)
+	goesOn := f.table != nil && len(f.columns) == len(g.xs) && (f.table.header == nil || len(f.table.header) == width)
+	for i := range f.columns {
+		goesOn = goesOn && math.Abs(f.columns[i]-g.xs[i]) < 6
+	}
+	if !goesOn {
+		f.endTable()
+		f.table, f.columns = f.b.table(), g.xs
+		var rows []tableRow
+		for _, r := range g.rows {
+			rows = append(rows, tableRow{cells: r.read})
+		}
+		head := findHeader(rows)
+		for _, r := range g.rows[:max(head, 0)] {
+			f.table.lead(tableRow{r.own, at})
+		}
+		f.table.ready = true
+		if head >= 0 {
+			f.table.header = g.rows[head].read
+			f.b.aside(Block{Kind: TableRow, Text: renderRow(nil, g.rows[head].own), Cells: g.rows[head].own, Locator: at})
+			g.rows = g.rows[head+1:]
+		}
+	}
+	for _, r := range g.rows {
+		if goesOn && slices.Equal(r.read, f.table.header) {
+			f.b.aside(Block{Kind: TableRow, Text: renderRow(nil, r.own), Cells: r.own, Locator: at})
+			continue
+		}
+		f.b.add(Block{Kind: TableRow, Text: renderRow(f.table.header, r.read), Header: f.table.header, Cells: r.own, Table: f.table.number, Locator: at})
+	}
+}
+
+func (f *pdfFlow) endTable() { f.table, f.columns = nil, nil }
+
+// line adds a line to the open block, or closes that and begins another.
+func (f *pdfFlow) line(l *textLine, page int) {
+	if leaders.MatchString(l.text) {
+		f.flush()
+		f.b.aside(Block{Kind: Paragraph, Text: l.text, Locator: api.Locator{Page: page}})
+		return
+	}
+	level := f.headingLevel(l)
+	// A heading of two lines is one.
+	if level > 0 && f.kind == Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page && len(f.para) < 3 {
+		f.para, f.last = append(f.para, l.text), l
+		return
+	}
+	item, mark, rest := listItem(l)
+	switch {
+	case level > 0:
+		f.flush()
+		f.endTable()
+		f.kind, f.level = Heading, level
+	case item:
+		f.flush()
+		f.endTable()
+		f.kind, f.level, f.mark = ListItem, f.listLevel(l.x0), mark
+		f.open(l, page, rest)
+		return
+	case f.continues(l, page):
+		f.para, f.last = append(f.para, l.text), l
+		return
+	default:
+		f.flush()
+		f.endTable()
+		f.kind, f.level = Paragraph, 0
+	}
+	f.open(l, page, l.text)
+}
+
+func (f *pdfFlow) open(l *textLine, page int, text string) {
+	f.start, f.last, f.para = page, l, append(f.para[:0], text)
+}
+
+// listItem reports whether a line begins a list item, and gives its mark and the rest.
+func listItem(l *textLine) (ok bool, mark, rest string) {
+	if len(l.words) < 2 || !isMark(l.words[0].text) {
+		return false, "", ""
+	}
+	// "3 years" and "A policy" are no items: a bare number or letter needs its dot or bracket.
+	mark = l.words[0].text
+	if r, _ := utf8.DecodeLastRuneInString(mark); unicode.IsLetter(r) || unicode.IsDigit(r) && !strings.Contains(mark, ".") {
+		return false, "", ""
+	}
+	return true, ownMark(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
+}
+
+// listLevel is how deep an indent is among those of the open list.
+func (f *pdfFlow) listLevel(x float64) int {
+	const same = 4
+	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
+		f.indents = f.indents[:len(f.indents)-1]
+	}
+	if len(f.indents) == 0 || x > f.indents[len(f.indents)-1]+same {
+		f.indents = append(f.indents, x)
+	}
+	return len(f.indents)
+}
+
+// continues reports whether a line goes on with the open paragraph or item.
+func (f *pdfFlow) continues(l *textLine, page int) bool {
+	if len(f.para) == 0 || f.kind == Heading {
+		return false
+	}
+	end := f.para[len(f.para)-1]
+	first, _ := utf8.DecodeRuneInString(l.text)
+	if f.last == nil || l.y0 < f.last.y0 { // the next page or column
+		return !strings.ContainsAny(end[len(end)-1:], ".:;!?") && (unicode.IsLower(first) || f.kind == Paragraph && !unicode.IsUpper(first) && !unicode.IsDigit(first))
+	}
+	if math.Abs(l.size-f.last.size) > 0.15*f.last.size && l.y0-f.last.y0 > 1.1*l.size {
+		return false
+	}
+	if l.y0-f.last.y0 > max(1.35*f.pitch, 1.25*l.size) {
+		return false
+	}
+	if f.kind == ListItem {
+		// What stands left of the item's mark is not part of it.
+		return l.x0 > f.indents[len(f.indents)-1]-2
+	}
+	if strings.HasSuffix(end, ".") || strings.HasSuffix(end, ":") {
+		// An indented first line, or one after a line that ended early, begins a paragraph.
+		if l.x0 > f.last.x0+1.2*l.size || len(f.para) > 1 && l.x0 < f.last.x0-1.2*l.size {
+			return false
+		}
+	}
+	return l.bold == f.last.bold || !f.last.bold || len(f.para) > 1
+}
+
+// headingLevel judges a line by the document's bookmarks, by size, then by weight; 0 is none.
+func (f *pdfFlow) headingLevel(l *textLine) int {
+	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
+		return 0
+	}
+	big := l.size > f.body*1.1
+	if level := f.outline[sameText(l.text)]; level > 0 && (big || l.bold || len(l.text) < 90) {
+		return level
+	}
+	if big {
+		for i, s := range f.sizes {
+			if l.size > s*0.95 {
+				return min(i+1, 6)
+			}
+		}
+		return min(len(f.sizes), 6)
+	}
+	if l.bold && l.size > f.body*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") && f.apart(l) {
+		level := len(f.sizes) + 1
+		if m := numbered.FindStringSubmatch(l.text); m != nil {
+			level += strings.Count(strings.TrimRight(m[1], "."), ".")
+		}
+		return min(level, 8)
+	}
+	return 0
+}
+
+// apart reports whether a line does not run on from the one above it.
+func (f *pdfFlow) apart(l *textLine) bool {
+	return f.last == nil || f.kind == Heading || l.y0-f.last.y0 > 1.15*f.pitch || l.y0 < f.last.y0 || !f.last.bold
+}
+
+// flush closes the open block.
+func (f *pdfFlow) flush() {
+	if len(f.para) == 0 {
+		return
+	}
+	at := api.Locator{Page: f.start}
+	text := joinLines(f.para)
+	f.para = f.para[:0]
+	if f.kind != ListItem {
+		f.indents = nil
+	}
+	if f.kind == Heading {
+		f.b.heading(f.level, text, at)
+		return
+	}
+	blk := Block{Kind: f.kind, Level: f.level, Text: text, Locator: at}
+	if f.kind == ListItem {
+		blk.Mark = f.mark
+	}
+	f.b.add(blk)
+}

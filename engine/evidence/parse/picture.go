@@ -1,0 +1,201 @@
+package parse
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	_ "image/gif"  // their sizes are looked at
+	_ "image/jpeg" // their sizes are looked at
+	_ "image/png"  // their sizes are looked at
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+const (
+	maxPixels   = 100 << 20 // of a picture
+	maxPicture  = 64 << 20  // bytes of a picture
+	maxOCRPages = 200       // scanned pages of one document that are recognised
+	scanDPI     = 300
+	maxScanSide = 5000 // pixels of a side of a page, as drawn for recognising
+	minScanSide = 16
+	// A recognised page must have so many words more than its text layer twice over.
+	minRecognised = 10
+	pointsInInch  = 72
+)
+
+// installOCR is what to do where a picture can't be read.
+const installOCR = "install tesseract to have pictures of text read, or add a version with text"
+
+// readPicture recognises the text of a picture. A TIFF may have several pages.
+func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, size int64) error {
+	if r.opt.OCR == nil {
+		return fail(ErrNoTextLayer, "", "it is %s; %s", format.called, installOCR)
+	}
+	if size > maxPicture {
+		return fail(ErrTooLarge, "", "a picture of %d bytes, the limit is %d", size, maxPicture)
+	}
+	raw, err := whole(content, size)
+	if err != nil {
+		return err
+	}
+	if c, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil && int64(c.Width)*int64(c.Height) > maxPixels {
+		return fail(ErrTooLarge, "", "a picture of %d by %d pixels", c.Width, c.Height)
+	}
+	b.morePictures()
+	b.warn("%s", recognised)
+	text, err := r.opt.OCR.Text(b.ctx, raw)
+	if err != nil {
+		return damaged("the picture", err)
+	}
+	pages := strings.Split(strings.TrimRight(text, "\f\n "), "\f")
+	for i, page := range pages {
+		var at api.Locator
+		if len(pages) > 1 {
+			at.Page = i + 1
+		}
+		blocks, err := b.scanned(page, at)
+		if err != nil {
+			return err
+		}
+		b.doc.Blocks = append(b.doc.Blocks, blocks...)
+	}
+	if len(pages) > 1 {
+		b.doc.PageCount = len(pages)
+	}
+	if len(b.doc.Blocks) == 0 {
+		return fail(ErrEmpty, "", "no text was recognised in the picture")
+	}
+	return nil
+}
+
+// recognised is what to know of text that was recognised rather than read.
+const recognised = "Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original."
+
+// morePictures gives a document the longer time that pictures take.
+func (b *builder) morePictures() {
+	if b.moreTime != nil {
+		b.moreTime()
+	}
+}
+
+// scanned makes blocks of the recognised text of one page.
+func (b *builder) scanned(text string, at api.Locator) ([]Block, error) {
+	child := newBuilder(b.ctx, "", b.left)
+	child.max = b.max
+	if err := readPlain(child, strings.ReplaceAll(text, "\f", "\n")); err != nil {
+		return nil, err
+	}
+	b.left = child.left
+	for i := range child.doc.Blocks {
+		child.doc.Blocks[i].Locator = at
+	}
+	return child.doc.Blocks, nil
+}
+
+// A page is a scan where pictures cover most of it and its text layer is no more than a stamp
+// or a page number; a page without text is one where it shows anything at all.
+const (
+	scanShare  = 0.6
+	stampWords = 20
+)
+
+func (p *pdfPage) isScan() bool {
+	if len(p.words) == 0 {
+		return p.pictured > 0 || len(p.rules) > 0
+	}
+	return p.pictured >= scanShare && len(p.words) <= stampWords
+}
+
+// scannedPage is a page whose text may be in its picture.
+type scannedPage struct {
+	number int
+	words  int // of its text layer
+	layout *pageLayout
+	read   bool // its text was recognised
+}
+
+// readScans recognises the text of scans. Of a page with a stamp the recognised text counts
+// where it is clearly more, else the text layer, which is free of faults.
+func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (found []Block, err error) {
+	if r.opt.OCR == nil || len(scans) == 0 {
+		return nil, nil
+	}
+	b.morePictures()
+	for i := range scans {
+		s := &scans[i]
+		if i >= maxOCRPages {
+			b.warn("More than %d pages are pictures; those after it were left out.", maxOCRPages)
+			break
+		}
+		picture, err := doc.draw(s.number)
+		if err != nil {
+			return nil, err
+		}
+		text, err := r.opt.OCR.Text(b.ctx, picture)
+		if ctxErr := b.ctx.Err(); ctxErr != nil {
+			return nil, ctxErr
+		}
+		if err != nil {
+			b.warn("%s: %s.", capitalPage(s.number), clean(err.Error()))
+			continue
+		}
+		if s.words > 0 && len(strings.Fields(text)) < 2*s.words+minRecognised {
+			s.read = true // there is no more to it
+			continue
+		}
+		blocks, err := b.scanned(text, api.Locator{Page: s.number})
+		if err != nil {
+			return nil, err
+		}
+		if s.read = len(blocks) > 0; s.read {
+			s.layout.items = nil
+			found = append(found, blocks...)
+		}
+	}
+	if len(found) > 0 {
+		b.warn("%s", recognised)
+	}
+	return found, nil
+}
+
+// warnUnread tells of the scans whose pictures were not read, and gives those without any text.
+func (r *Reader) warnUnread(b *builder, scans []scannedPage) (silent []int) {
+	var stamped []int
+	for _, s := range scans {
+		switch {
+		case s.read:
+		case s.words > 0:
+			stamped = append(stamped, s.number)
+		default:
+			silent = append(silent, s.number)
+		}
+	}
+	if len(silent) > 0 && r.opt.OCR == nil {
+		b.warn("%s: no text layer, needs OCR: %s.", pageList(silent), installOCR)
+	} else if len(silent) > 0 {
+		b.warn("%s: no text layer, and no text was recognised.", pageList(silent))
+	}
+	if len(stamped) > 0 && r.opt.OCR == nil {
+		b.warn("%s: a picture with a few words beside it; only these were read: %s.", pageList(stamped), installOCR)
+	} else if len(stamped) > 0 {
+		b.warn("%s: a picture with a few words beside it; only these were read.", pageList(stamped))
+	}
+	return silent
+}
+
+func capitalPage(n int) string { return fmt.Sprintf("Page %d", n) }
+
+// insert puts blocks of pages between those of other pages.
+func (b *builder) insert(found []Block) error {
+	b.doc.Blocks = append(b.doc.Blocks, found...)
+	slices.SortStableFunc(b.doc.Blocks, func(x, y Block) int { return x.Locator.Page - y.Locator.Page })
+	return b.err
+}
+
+// scanSide is how many pixels a side of so many points is drawn in.
+func scanSide(points float64) int {
+	return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
+}

@@ -1,0 +1,392 @@
+package parse
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+const (
+	maxSlides  = 5000
+	relSlide   = "/slide"
+	relNotes   = "/notesSlide"
+	relDiagram = "/diagramData"
+)
+
+// pptxReader reads the slides of a presentation in their order.
+type pptxReader struct {
+	b *builder
+	z *zip.Reader
+}
+
+// readPptx reads each slide under its title: its text, its tables row by row, the text of
+// its diagrams, and what the speaker noted. Pictures, sounds and macros are left alone.
+func readPptx(b *builder, content io.ReaderAt, size int64) error {
+	z, err := openZip(content, size)
+	if err != nil {
+		return err
+	}
+	p := &pptxReader{b: b, z: z}
+	main := "ppt/presentation.xml"
+	for _, r := range relationsOf(z, "") {
+		if strings.HasSuffix(r.Type, relDocument) {
+			main = r.target("")
+		}
+	}
+	slides, err := p.slides(main)
+	if err != nil {
+		return err
+	}
+	if len(slides) == 0 {
+		return fail(ErrEmpty, "", "the presentation has no slides")
+	}
+	if len(slides) > maxSlides {
+		return fail(ErrTooLarge, "", "%d slides, the limit is %d", len(slides), maxSlides)
+	}
+	b.doc.PageCount = len(slides)
+	coreProperties(b, z)
+	for i, s := range slides {
+		if err := p.slide(s, i+1); err != nil {
+			return err
+		}
+	}
+	return b.err
+}
+
+// slides are the names of the slides' parts, in the order in which they are shown.
+func (p *pptxReader) slides(main string) ([]string, error) {
+	raw, err := readPart(p.z, main, maxSidePart)
+	if errors.Is(err, errNoPart) {
+		return nil, fail(ErrDamaged, main, "the main part is missing")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Slide []struct {
+			Rel string `xml:"http://schemas.openxmlformats.org/officeDocument/2006/relationships id,attr"`
+		} `xml:"sldIdLst>sldId"`
+	}
+	if err := xml.Unmarshal(raw, &list); err != nil {
+		return nil, damaged(main, err)
+	}
+	target := map[string]string{}
+	for _, r := range relationsOf(p.z, main) {
+		if r.TargetMode != "External" && strings.HasSuffix(r.Type, relSlide) {
+			target[r.ID] = r.target(main)
+		}
+	}
+	var out []string
+	for _, s := range list.Slide {
+		if t, ok := target[s.Rel]; ok {
+			out = append(out, t)
+		} else {
+			p.b.warn("A slide of the presentation is missing from the file.")
+		}
+	}
+	return out, nil
+}
+
+func (p *pptxReader) slide(name string, number int) error {
+	s := &slideWalker{p: p, name: name}
+	if err := s.walk(); err != nil {
+		return err
+	}
+	at := api.Locator{Slide: number}
+	p.b.levels, p.b.path = nil, nil
+	if s.hidden {
+		p.b.warn("Slide %d is hidden; it was read all the same.", number)
+	}
+	p.b.heading(1, s.title, at)
+	p.b.slideBlocks(s.blocks, at)
+	for _, text := range s.aside {
+		p.b.aside(Block{Kind: Paragraph, Text: text, Locator: at})
+	}
+	relations := relationsOf(p.z, name)
+	for _, kind := range []string{relDiagram, relNotes} {
+		for _, r := range relations {
+			if r.TargetMode == "External" || !strings.HasSuffix(r.Type, kind) {
+				continue
+			}
+			if err := p.side(r.target(name), kind == relNotes, at); err != nil {
+				return err
+			}
+		}
+	}
+	return p.b.err
+}
+
+// side reads what belongs to a slide and lies in a part of its own: a diagram or the
+// speaker's notes.
+func (p *pptxReader) side(name string, notes bool, at api.Locator) error {
+	s := &slideWalker{p: p, name: name, notes: notes}
+	if err := s.walk(); err != nil {
+		return err
+	}
+	if notes && len(s.blocks) > 0 {
+		p.b.heading(2, "Speaker notes", at)
+	}
+	p.b.slideBlocks(s.blocks, at)
+	return nil
+}
+
+// slideBlock is a block of a slide, or a table with its rows.
+type slideBlock struct {
+	Block
+	rows [][]string
+}
+
+// slideBlocks writes what a slide holds.
+func (b *builder) slideBlocks(blocks []slideBlock, at api.Locator) {
+	for _, blk := range blocks {
+		if blk.rows == nil {
+			blk.Locator = at
+			b.add(blk.Block)
+			continue
+		}
+		t := b.table()
+		for _, row := range blk.rows {
+			t.add(row, at)
+		}
+		t.end()
+	}
+}
+
+// slideWalker gathers the text of one slide, diagram or page of notes.
+type slideWalker struct {
+	p     *pptxReader
+	name  string
+	notes bool
+
+	title  string
+	blocks []slideBlock
+	aside  []string
+	hidden bool
+
+	shape   string // the kind of placeholder of the open shape; "" for a text box
+	inShape int
+	para    strings.Builder
+	level   int
+	bullet  int // of the open paragraph: -1 it has none, 1 it has one, 0 it does not say
+	table   *slideBlock
+	cell    []string
+	inCell  bool
+	inText  bool
+}
+
+func (s *slideWalker) walk() error {
+	return walkXML(s.p.b, s.p.z, s.name, s.start, s.finish, func(text []byte) error {
+		if s.inText {
+			if s.para.Len()+len(text) > 8<<20 {
+				return fail(ErrTooLarge, s.name, "a paragraph of more than 8 MiB")
+			}
+			s.para.Write(text)
+		}
+		return nil
+	})
+}
+
+func (s *slideWalker) start(e xml.StartElement) {
+	switch e.Name.Local {
+	case "sld":
+		s.hidden = val(e, "show") == "0" || val(e, "show") == "false"
+	case "sp":
+		if s.inShape++; s.inShape == 1 {
+			s.shape = ""
+		}
+	case "ph":
+		if s.shape = val(e, "type"); s.shape == "" {
+			s.shape = "body"
+		}
+	case "tbl":
+		s.table = &slideBlock{}
+	case "tr":
+		if s.table != nil {
+			s.table.rows = append(s.table.rows, nil)
+		}
+	case "tc":
+		s.cell, s.inCell = nil, true
+		if n := len(s.tableRows()); n > 0 && (val(e, "hMerge") == "1" || val(e, "vMerge") == "1") {
+			s.inCell = false
+		}
+	case "p":
+		s.para.Reset()
+		s.level, s.bullet = 0, 0
+	case "pPr":
+		if n, err := strconv.Atoi(val(e, "lvl")); err == nil && n > 0 {
+			s.level = min(n, 8)
+		}
+	case "buNone":
+		s.bullet = -1
+	case "buChar", "buAutoNum", "buBlip":
+		s.bullet = 1
+	case "t":
+		s.inText = true
+	case "br", "tab":
+		s.para.WriteByte(' ')
+	}
+}
+
+func (s *slideWalker) tableRows() [][]string {
+	if s.table == nil {
+		return nil
+	}
+	return s.table.rows
+}
+
+func (s *slideWalker) finish(e xml.EndElement) {
+	switch e.Name.Local {
+	case "t":
+		s.inText = false
+	case "p":
+		s.paragraph(clean(s.para.String()))
+		s.para.Reset()
+	case "tc":
+		if rows := s.tableRows(); len(rows) > 0 && len(rows[len(rows)-1]) < maxColumns {
+			rows[len(rows)-1] = append(rows[len(rows)-1], strings.Join(s.cell, " "))
+		}
+		s.cell, s.inCell = nil, false
+	case "tbl":
+		if s.table != nil {
+			s.blocks = append(s.blocks, *s.table)
+		}
+		s.table = nil
+	case "sp":
+		if s.inShape--; s.inShape <= 0 {
+			s.inShape, s.shape = 0, ""
+		}
+	}
+}
+
+func (s *slideWalker) paragraph(text string) {
+	if text == "" {
+		return
+	}
+	if s.table != nil {
+		if s.inCell {
+			s.cell = append(s.cell, text)
+		}
+		return
+	}
+	switch s.shape {
+	case "title", "ctrTitle":
+		s.title = strings.TrimSpace(s.title + " " + text)
+	case "ftr", "dt", "hdr":
+		s.aside = append(s.aside, text)
+	case "sldNum", "sldImg":
+	case "body", "obj":
+		if s.notes {
+			s.add(Block{Kind: Paragraph, Text: text})
+			return
+		}
+		// The master gives a body its bullets, unless the paragraph says otherwise.
+		if s.bullet >= 0 {
+			s.add(Block{Kind: ListItem, Level: s.level + 1, Text: text})
+			return
+		}
+		s.add(Block{Kind: Paragraph, Text: text})
+	default:
+		if s.bullet > 0 {
+			s.add(Block{Kind: ListItem, Level: s.level + 1, Text: text})
+			return
+		}
+		s.add(Block{Kind: Paragraph, Text: text})
+	}
+}
+
+func (s *slideWalker) add(b Block) { s.blocks = append(s.blocks, slideBlock{Block: b}) }
+
+// walkXML reads a part of an Office document token by token, held to a depth and to the
+// time of the document. What was deleted and fallbacks are passed over.
+func walkXML(b *builder, z *zip.Reader, name string, start func(xml.StartElement), end func(xml.EndElement), text func([]byte) error) error {
+	r, err := openPart(z, name, maxPart)
+	if errors.Is(err, errNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dec := xml.NewDecoder(r)
+	depth := 0
+	for n := 1; b.err == nil; n++ {
+		if n%1024 == 0 {
+			if err := b.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return damaged(name, err)
+		}
+		switch e := tok.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxXMLDepth {
+				return fail(ErrDamaged, name, "nested deeper than %d", maxXMLDepth)
+			}
+			if e.Name.Local == "Fallback" {
+				if err := skipElement(dec, depth); err != nil {
+					return damaged(name, err)
+				}
+				depth--
+				continue
+			}
+			start(e)
+		case xml.EndElement:
+			end(e)
+			depth--
+		case xml.CharData:
+			if err := text(e); err != nil {
+				return err
+			}
+		}
+	}
+	return b.err
+}
+
+// relationsOf are the relations of a part, or of the package; none where they can't be read.
+func relationsOf(z *zip.Reader, part string) []relation {
+	name := "_rels/.rels"
+	if part != "" {
+		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+	}
+	raw, err := readPart(z, name, maxSidePart)
+	if err != nil {
+		return nil
+	}
+	var list struct {
+		Relationship []relation `xml:"Relationship"`
+	}
+	if xml.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return slices.Clip(list.Relationship)
+}
+
+// coreProperties takes the title; who saved the file last and when says nothing of the policy.
+func coreProperties(b *builder, z *zip.Reader) {
+	raw, err := readPart(z, "docProps/core.xml", maxSidePart)
+	if err != nil {
+		return
+	}
+	var p struct {
+		Title   string `xml:"title"`
+		Version string `xml:"version"`
+	}
+	if xml.Unmarshal(raw, &p) == nil {
+		if b.doc.Title = clean(p.Title); strings.EqualFold(b.doc.Title, "PowerPoint Presentation") {
+			b.doc.Title = ""
+		}
+		b.facts = append(b.facts, fact{"version", p.Version})
+	}
+}

@@ -1,0 +1,118 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/api"
+)
+
+const (
+	maxSheets   = 500
+	maxEmptyRun = 20_000 // empty rows in a row after which a sheet is taken to have ended
+)
+
+// readXlsx reads the cells of every sheet as they are shown, row by row. Formulas are not
+// computed: what the file last showed is read. Macros and links are left alone.
+func readXlsx(b *builder, content io.ReaderAt, size int64) error {
+	if _, err := openZip(content, size); err != nil { // refuse bombs before excelize unpacks them
+		return err
+	}
+	x, err := excelize.OpenReader(io.NewSectionReader(content, 0, size), excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: 16 << 20})
+	if err != nil {
+		if errors.Is(err, excelize.ErrWorkbookPassword) || errors.Is(err, excelize.ErrWorkbookFileFormat) {
+			return &Error{Kind: ErrEncrypted, Cause: err}
+		}
+		return damaged("the workbook", err)
+	}
+	defer x.Close() // removes the temporary files of large sheets; nothing to do if it can't
+	sheets := x.GetSheetList()
+	if len(sheets) > maxSheets {
+		return fail(ErrTooLarge, "", "%d sheets, the limit is %d", len(sheets), maxSheets)
+	}
+	b.doc.PageCount = len(sheets)
+	if p, err := x.GetDocProps(); err == nil {
+		b.doc.Title = p.Title
+		b.facts = append(b.facts, fact{"version", p.Version})
+	}
+	for _, sheet := range sheets {
+		if err := readSheet(b, x, sheet); err != nil {
+			return err
+		}
+	}
+	return b.err
+}
+
+func readSheet(b *builder, x *excelize.File, sheet string) error {
+	rows, err := x.Rows(sheet)
+	if err != nil {
+		var missing excelize.ErrSheetNotExist
+		if errors.As(err, &missing) || strings.Contains(err.Error(), "not a worksheet") {
+			b.warn("The sheet %q holds no cells and was left out.", sheet)
+			return nil
+		}
+		return damaged("sheet "+sheet, err)
+	}
+	defer rows.Close()
+	if visible, err := x.GetSheetVisible(sheet); err == nil && !visible {
+		b.warn("The sheet %q is hidden; it was read all the same.", sheet)
+	}
+	b.path, b.levels = nil, nil
+	b.heading(1, sheet, api.Locator{Sheet: sheet})
+	t := b.table()
+	empty := 0
+	for n := 1; rows.Next(); n++ {
+		if b.err != nil {
+			return b.err
+		}
+		if n%256 == 0 {
+			if err := b.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		cells, err := rows.Columns()
+		if err != nil {
+			return damaged(fmt.Sprintf("sheet %s, row %d", sheet, n), err)
+		}
+		if filled(cells) == 0 {
+			if empty++; empty > maxEmptyRun {
+				b.warn("The sheet %q has more than %d empty rows in a row; what follows them was left out.", sheet, maxEmptyRun)
+				break
+			}
+			continue
+		}
+		empty = 0
+		t.add(cells, api.Locator{Sheet: sheet, CellRange: cellRange(cells, n)})
+	}
+	if err := rows.Error(); err != nil {
+		return damaged("sheet "+sheet, err)
+	}
+	t.end()
+	return b.err
+}
+
+// cellRange names the cells of a row from the first to the last that holds something.
+func cellRange(cells []string, row int) string {
+	first, last := -1, 0
+	for i, c := range cells {
+		if c != "" {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	from, err := excelize.CoordinatesToCellName(first+1, row)
+	if err != nil {
+		return ""
+	}
+	to, err := excelize.CoordinatesToCellName(last+1, row)
+	if err != nil || to == from {
+		return from
+	}
+	return from + ":" + to
+}

@@ -1,0 +1,141 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/api"
+)
+
+// maxYAML is what the parser is given at most: it keeps a node for every value.
+const maxYAML = 8 << 20
+
+// readYAML writes each mapping's plain values as one row under the path of keys that leads
+// to it, as JSON is read. Anchors are not expanded: a text of a few lines can stand for
+// millions. What is no YAML, as a template for it, is read as plain text.
+func readYAML(b *builder, text string) error {
+	if len(text) > maxYAML {
+		b.warn("The YAML is too long to be parsed; it was read as plain text.")
+		return readPlain(b, text)
+	}
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	var docs []*yaml.Node
+	for {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			b.warn("It is not YAML throughout (%s); it was read as plain text.", clean(cutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)))
+			return readPlain(b, text)
+		}
+		docs = append(docs, &doc)
+	}
+	y := &yamlReader{b: b}
+	for _, d := range docs {
+		for _, n := range d.Content {
+			if err := y.node(n, nil, 0, b.nextTable()); err != nil {
+				return err
+			}
+		}
+	}
+	return b.err
+}
+
+type yamlReader struct{ b *builder }
+
+func (y *yamlReader) node(n *yaml.Node, path []string, depth, table int) error {
+	if depth > maxJSONDepth {
+		return fail(ErrDamaged, "line "+strconv.Itoa(n.Line), "nested deeper than %d", maxJSONDepth)
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return y.mapping(n, path, depth, table)
+	case yaml.SequenceNode:
+		return y.sequence(n, path, depth)
+	}
+	if s := yamlText(n); s != "" {
+		y.b.addAt(Block{Kind: Paragraph, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: n.Line, LineEnd: n.Line}})
+	}
+	return y.b.err
+}
+
+func (y *yamlReader) mapping(n *yaml.Node, path []string, depth, table int) error {
+	var keys, values []string
+	first, last := 0, 0
+	flush := func() {
+		if len(keys) == 0 {
+			return
+		}
+		if len(path) == 0 {
+			for i, k := range keys {
+				y.b.facts = append(y.b.facts, fact{k, values[i]})
+			}
+		}
+		y.b.addAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
+			Locator: api.Locator{LineStart: first, LineEnd: last}})
+		keys, values, first = nil, nil, 0
+	}
+	for i := 0; i+1 < len(n.Content) && y.b.err == nil; i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		name := yamlText(key)
+		if value.Kind == yaml.MappingNode || value.Kind == yaml.SequenceNode {
+			flush()
+			if err := y.node(value, append(path[:len(path):len(path)], name), depth+1, y.b.nextTable()); err != nil {
+				return err
+			}
+			continue
+		}
+		if s := yamlText(value); s != "" {
+			if keys, values = append(keys, name), append(values, s); first == 0 {
+				first = key.Line
+			}
+			last = value.Line + strings.Count(value.Value, "\n")
+		}
+	}
+	flush()
+	return y.b.err
+}
+
+func (y *yamlReader) sequence(n *yaml.Node, path []string, depth int) error {
+	table := y.b.nextTable()
+	for _, c := range n.Content {
+		if y.b.err != nil {
+			break
+		}
+		if c.Kind == yaml.MappingNode || c.Kind == yaml.SequenceNode {
+			if err := y.node(c, path, depth+1, table); err != nil {
+				return err
+			}
+			continue
+		}
+		if s := yamlText(c); s != "" {
+			y.b.addAt(Block{Kind: ListItem, Level: 1, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: c.Line, LineEnd: c.Line + strings.Count(c.Value, "\n")}})
+		}
+	}
+	return y.b.err
+}
+
+// yamlText is a plain value; of an alias its name, and of a key that is none a note of it.
+func yamlText(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return "*" + clean(n.Value)
+	case n.Kind != yaml.ScalarNode:
+		return fmt.Sprintf("(%d values)", len(n.Content))
+	case n.Tag == "!!null":
+		return ""
+	case n.Tag == "!!binary":
+		return "(binary)"
+	}
+	return clean(n.Value)
+}

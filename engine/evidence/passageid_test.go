@@ -1,0 +1,125 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/chunk"
+	"github.com/scf-service/service/engine/evidence/parse"
+)
+
+func TestPassageIDs(t *testing.T) {
+	began := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	id := passageID("a", began, "doc", "text", 0)
+	if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
+		t.Errorf("%s is no UUIDv7", id)
+	}
+	if id != passageID("a", began, "doc", "text", 0) {
+		t.Error("the same passage has two ids")
+	}
+	for what, other := range map[string]string{
+		"assessment": passageID("b", began, "doc", "text", 0), "document": passageID("a", began, "doc2", "text", 0),
+		"passage": passageID("a", began, "doc", "text2", 0), "copy": passageID("a", began, "doc", "text", 1),
+	} {
+		if other == id {
+			t.Errorf("another %s has the same id", what)
+		}
+	}
+}
+
+// passages reads a text as the service would.
+func passages(t testing.TB, text string) []chunk.Chunk {
+	t.Helper()
+	r, err := parse.New(parse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	doc, err := r.Read(context.Background(), "policy.md", strings.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chunk.Split(doc, chunk.Options{})
+}
+
+// policy is a document of many sections, each of several passages.
+func policy() string {
+	var sb strings.Builder
+	sb.WriteString("# Security policy\n\n")
+	for s := range 12 {
+		fmt.Fprintf(&sb, "## %d. Section on topic %d\n\n", s+1, s)
+		for p := range 9 {
+			fmt.Fprintf(&sb, "Rule %d of topic %d asks the owner of system %d to keep records of what was done by whom. ", p, s, s*31+p)
+			fmt.Fprintf(&sb, "Such records are kept for %d months, looked at in month %d, and shown to an auditor who asks. ", s+p+3, p+1)
+			fmt.Fprintf(&sb, "Whoever finds that team %d does not follow it tells the office for matter %d at once.\n\n", s*7+p, p*13+s)
+		}
+	}
+	return sb.String()
+}
+
+// An edited document keeps the ids of what says the same and of what was edited: links to
+// passages survive its new version.
+func TestIDsSurviveEdits(t *testing.T) {
+	text := policy()
+	derive := func(sha string, nth int) string { return passageID("a", time.Unix(0, 0), "doc", sha, nth) }
+	first := passages(t, text)
+	ids := keepIDs(nil, first, derive)
+	var before []api.Chunk
+	for i, c := range first {
+		before = append(before, api.Chunk{ID: ids[i], Text: c.Text, HeadingPath: c.HeadingPath, SHA256: c.SHA256})
+	}
+	for name, tt := range map[string]struct {
+		text       string
+		same, kept float64 // shares of the old passages that are unchanged, and that have their id at all
+	}{
+		"read again":        {text, 1, 1},
+		"a word":            {strings.Replace(text, "Rule 4 of topic 5 asks", "Rule 4 of topic 5 urges", 1), 0.95, 1},
+		"a sentence more":   {strings.Replace(text, "Rule 4 of topic 5 asks", "This was decided by the board in a meeting in March. Rule 4 of topic 5 asks", 1), 0.9, 1},
+		"a section more":    {strings.Replace(text, "## 5. ", "## 4a. New matters\n\nNobody may fly drones over the yard without leave of the harbour master.\n\n## 5. ", 1), 1, 1},
+		"a section less":    {text[:strings.Index(text, "## 3. ")] + text[strings.Index(text, "## 4. "):], 0.9, 0.9},
+		"sections reversed": {"# Security policy\n\n" + text[strings.Index(text, "## 7. "):] + text[strings.Index(text, "## 1. "):strings.Index(text, "## 7. ")], 0.9, 1},
+		"every section":     {strings.ReplaceAll(text, "shown to an auditor who asks", "given to an auditor"), 0, 0.95},
+	} {
+		now := passages(t, tt.text)
+		got := keepIDs(before, now, derive)
+		at := map[string]string{}
+		for i, id := range got {
+			if at[id] != "" {
+				t.Fatalf("%s: two passages have the id %s", name, id)
+			}
+			at[id] = now[i].SHA256
+		}
+		same, kept := 0, 0
+		for _, c := range before {
+			if at[c.ID] != "" {
+				kept++
+			}
+			if at[c.ID] == c.SHA256 {
+				same++
+			}
+		}
+		n := float64(len(before))
+		t.Logf("%s: of %d passages %.0f %% unchanged, %.0f %% with their id", name, len(before), 100*float64(same)/n, 100*float64(kept)/n)
+		if float64(same) < tt.same*n || float64(kept) < tt.kept*n {
+			t.Errorf("%s: of %d passages %d are unchanged and %d have their id", name, len(before), same, kept)
+		}
+	}
+}
+
+// A passage that comes back after its id was kept by an edited one has another id.
+func TestIDsAreNeverTwice(t *testing.T) {
+	derive := func(sha string, nth int) string { return passageID("a", time.Unix(0, 0), "doc", sha, nth) }
+	a := chunk.Chunk{Text: "Every person has one account and one only.", SHA256: "a"}
+	edited := chunk.Chunk{Text: "Every person has one account and one only, always.", SHA256: "b"}
+	ids := keepIDs(nil, []chunk.Chunk{a}, derive)
+	second := keepIDs([]api.Chunk{{ID: ids[0], Text: a.Text, SHA256: "a"}}, []chunk.Chunk{edited}, derive)
+	third := keepIDs([]api.Chunk{{ID: second[0], Text: edited.Text, SHA256: "b"}}, []chunk.Chunk{a, edited}, derive)
+	if second[0] != ids[0] || third[1] != ids[0] || third[0] == third[1] {
+		t.Errorf("%v, %v, %v", ids, second, third)
+	}
+}

@@ -1,0 +1,133 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// Reembedding is what an assessment holds, embedded for another catalog version and not
+// kept yet: a session to search it meanwhile, and the vectors.
+type Reembedding struct {
+	*Session
+	assessment, embedder string
+	vectors              []store.Vector
+}
+
+// embedAtOnce is how many passages are embedded between two looks at whether to go on.
+const embedAtOnce = 256
+
+// Reembed embeds the passages of an assessment for another catalog version and keeps
+// nothing; where the embedder is the same there is nothing to keep either.
+func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
+	embedder, err := s.embedderOf(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.Open(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	if old.embedder.Name() == embedder.Name() {
+		old.passages, err = s.storedPassages(ctx, by, assessment)
+		return &Reembedding{Session: old, assessment: assessment, embedder: embedder.Name()}, err
+	}
+	out := &Reembedding{assessment: assessment, embedder: embedder.Name(), Session: &Session{Documents: old.Documents, embedder: embedder, passages: map[string][]search.Passage{},
+		ground: embedder.Background(), index: search.New(search.Options{Weight: embedder.Weight, Embed: embedder.Parts}), chunks: old.chunks}}
+	ids := slices.Sorted(maps.Keys(old.chunks))
+	passages := make([]search.Passage, 0, len(ids))
+	for len(ids) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		some := ids[:min(embedAtOnce, len(ids))]
+		ids = ids[len(some):]
+		texts := make([]string, len(some))
+		for i, id := range some {
+			texts[i] = old.chunks[id].Text
+		}
+		vectors, err := embedder.Embed(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range some {
+			c := old.chunks[id]
+			p := passage(c, old.Documents[c.DocumentID], vectors[i])
+			passages = append(passages, p)
+			out.passages[c.DocumentID] = append(out.passages[c.DocumentID], p)
+			out.vectors = append(out.vectors, store.Vector{OrganizationID: by.OrganizationID, AssessmentID: assessment, DocumentID: c.DocumentID,
+				ChunkID: id, Embedder: out.embedder, Values: vectors[i]})
+		}
+	}
+	return out, out.index.Put(passages...)
+}
+
+// storedPassages are an assessment's passages by document, with the vectors they have.
+func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment string) (map[string][]search.Passage, error) {
+	out := map[string][]search.Passage{}
+	return out, s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			if out[d.ID], err = unpacked(tx, &d, store.Vectors); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// KeepReembedding writes the vectors in the transaction that moves the assessment to the
+// other catalog version. It refuses where documents came, went or are being read since.
+func (s *Service) KeepReembedding(tx *store.Tx, by api.Caller, r *Reembedding) error {
+	moved := api.Conflict("documents were changed or are still being read; try again when they are read")
+	var docs []store.Document
+	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(r.assessment)) {
+		if err != nil {
+			return err
+		}
+		if pending(d.Status) {
+			return moved
+		}
+		docs = append(docs, d)
+	}
+	n, err := store.Chunks.By("assessment").Count(tx, by.OrganizationID, r.assessment)
+	if err != nil {
+		return err
+	}
+	if n != len(r.chunks) {
+		return moved
+	}
+	for i := range r.vectors {
+		if has, err := store.Chunks.Has(tx, by.OrganizationID, r.vectors[i].ChunkID); err != nil || !has {
+			return errors.Join(err, moved)
+		}
+		if err := store.Vectors.Put(tx, by.OrganizationID, &r.vectors[i]); err != nil {
+			return err
+		}
+	}
+	if len(r.vectors) == 0 {
+		return nil
+	}
+	for _, d := range docs {
+		if d.Status == api.DocumentIngested {
+			d.Embedder = r.embedder
+			if err := putPacks(tx, &d, r.passages[d.ID]); err != nil {
+				return err
+			}
+			if err := store.Documents.Put(tx, by.OrganizationID, &d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Reload has the next search read the assessment's passages anew.
+func (s *Service) Reload(assessment string) { s.indexes.drop(assessment) }

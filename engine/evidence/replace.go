@@ -1,0 +1,76 @@
+package evidence
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+const maxPath = 1000
+
+// replace makes taken the new version of a document: the record keeps its id and the
+// category that it has, and the new content is read in the background. The same content
+// under another name or path is a rename, and nothing is read again.
+func (s *Service) replace(tx *store.Tx, by api.Caller, id string, taken *store.Document) (store.Document, error) {
+	doc, err := store.Documents.Get(tx, by.OrganizationID, id)
+	if err == nil && doc.AssessmentID != taken.AssessmentID {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return doc, store.Missing(err, "document", id)
+	}
+	before := doc.Document
+	doc.Filename, doc.UpdatedAt = taken.Filename, tx.Now()
+	if taken.Path != "" {
+		doc.Path = taken.Path
+	}
+	if taken.Category != "" {
+		doc.Category = taken.Category
+	}
+	if doc.SHA256 == taken.SHA256 {
+		doc.MarkExisted()
+		if before.Filename == doc.Filename && before.Path == doc.Path && before.Category == doc.Category {
+			return doc, nil
+		}
+		return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
+			audit.Tell(tx, by, audit.Event{Type: "document.renamed", AssessmentID: doc.AssessmentID, Summary: before.Filename + " is now " + doc.Filename,
+				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "before": before.Filename}}))
+	}
+	other, err := store.Documents.By("content").Get(tx, by.OrganizationID, doc.AssessmentID, taken.SHA256)
+	if err == nil {
+		return doc, api.Conflict("its content is there already as %s; delete one of the two", other.Filename)
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return doc, err
+	}
+	if doc.Origin == "" {
+		doc.Origin = doc.SHA256
+	}
+	doc.SHA256, doc.SizeBytes, doc.UploadedBy = taken.SHA256, taken.SizeBytes, taken.UploadedBy
+	doc.Status, doc.Stage, doc.Error = api.DocumentUploaded, "queued", nil
+	tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
+	return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
+		audit.Tell(tx, by, audit.Event{Type: "document.replaced", AssessmentID: doc.AssessmentID, Summary: "a new version of " + doc.Filename,
+			ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "before": before.SHA256}}))
+}
+
+// cleanPath is a path in a folder with slashes, without what could steer a terminal or
+// lead elsewhere. It is only ever compared and shown.
+func cleanPath(p string) string {
+	p = strings.Map(func(r rune) rune {
+		if api.Steers(r) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\\", "/"))
+	parts := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })
+	if p = path.Join(parts...); len(p) > maxPath {
+		p = strings.ToValidUTF8(p[len(p)-maxPath:], "")
+	}
+	return p
+}

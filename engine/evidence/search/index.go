@@ -1,0 +1,228 @@
+// Package search ranks passages by meaning and words together. The index lives
+// in memory and is filled from the store; vectors are passed in, made by
+// whichever embedder the caller has. It must not read files, call a model or
+// know about tenants: one index holds what one caller may see.
+//
+//	query ─┬─ vector ─▶ nearest passages (chromem-go, or a flat scan) ─┐
+//	       ├─ stems ──▶ BM25 over postings ────────────────────────────┼─▶ fuse ─▶ calibrate ─▶ results
+//	       └─ codes, names, "quoted phrases" ─▶ these come first ──────┘
+package search
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/scf-service/service/engine/evidence/embed/words"
+)
+
+// Passage is a piece of a document that a search can find.
+type Passage struct {
+	ID           string // unique in the index
+	DocumentID   string
+	AssessmentID string
+	Category     string
+	Date         string // YYYY-MM-DD, of its document; "": unknown
+	Text         string
+	HeadingPath  []string  // outermost first; searched like the text
+	Vector       []float32 // of the embedder in use; nil or zeros: found by words only
+	// Prior is how many deviations the passage is ahead of others whatever is asked,
+	// as embed.Model.Prior tells for control texts: -3 to 3, and 0 for most.
+	Prior float64
+}
+
+// ErrPassage is wrapped by the errors of Put.
+var ErrPassage = errors.New("passage can't be indexed")
+
+// Options of an index. The zero value is what the product uses.
+type Options struct {
+	// Background is how close texts are that have nothing to do with each other.
+	// Zero: measured on the passages of the index itself.
+	Background Background
+	// Weight says how much a stem means, 0 to 1, as embed.Model.Weight does. Nil:
+	// a word is worth what its rarity in the index says.
+	Weight func(stem string) float64
+	// Embed embeds texts as the passages were, quickly: the best candidates are read again
+	// sentence by sentence with it. Nil: they aren't.
+	Embed func(texts []string) [][]float32
+	// FlatFrom is the number of passages from which on the flat scan serves
+	// searches without filters; 0 for 2,000, where chromem falls behind.
+	FlatFrom int
+}
+
+// Index is safe for concurrent use: searches run beside each other, a Put or
+// Remove waits for the searches under way and is then seen whole.
+type Index struct {
+	mu       sync.RWMutex
+	options  Options
+	marks    []mark // by slot
+	names    map[string]int32
+	slots    []slot // a slot is never reused; dead ones go when there are many
+	place    map[string]int
+	dead     int
+	words    *postings
+	vectors  flat
+	approach nearest // chromem, over the same vectors; nil where there are too many for it
+	closer   closer
+	ahead    bool // some passage has a prior
+	ground   Background
+	grounded int // live passages when ground was measured
+}
+
+type slot struct {
+	Passage
+	live   bool
+	length float32 // units that count for BM25
+	packed []byte  // headings and text where they came packed; see Pack
+}
+
+const maxPrior = 3.0
+
+// New returns an empty index.
+func New(o Options) *Index {
+	if o.FlatFrom == 0 {
+		o.FlatFrom = 2000
+	}
+	return &Index{options: o, closer: closer{embed: o.Embed}, place: make(map[string]int), names: make(map[string]int32), words: newPostings(), vectors: newFlat(), approach: newChromem(), ground: prior}
+}
+
+// Len is the number of passages.
+func (x *Index) Len() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.place)
+}
+
+// Put adds passages; one whose ID is known replaces the old one. If any is
+// refused (no ID, a vector of another size, a number that isn't finite), none is
+// added. Vectors are copied and scaled to length 1.
+func (x *Index) Put(passages ...Passage) error {
+	units := split(passages)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	dims := x.vectors.dims
+	for _, p := range passages {
+		if err := p.check(&dims); err != nil {
+			return err
+		}
+	}
+	for i, p := range passages {
+		x.drop(p.ID)
+		x.put(p, units[i], dims)
+	}
+	x.tidy()
+	x.closer.forget()
+	x.measure()
+	return nil
+}
+
+// check tells what is wrong with a passage for an index of vectors of dims numbers; 0
+// becomes what the passage has.
+func (p *Passage) check(dims *int) error {
+	if p.ID == "" {
+		return fmt.Errorf("%w: it has no id", ErrPassage)
+	}
+	if !(math.Abs(p.Prior) <= maxPrior) {
+		return fmt.Errorf("%w: %s has a prior of %v, not -%v to %v", ErrPassage, p.ID, p.Prior, maxPrior, maxPrior)
+	}
+	if len(p.Vector) == 0 {
+		return nil
+	}
+	if *dims == 0 {
+		*dims = len(p.Vector)
+	}
+	if len(p.Vector) != *dims {
+		return fmt.Errorf("%w: %s has a vector of %d numbers, the index holds %d; embed it again", ErrPassage, p.ID, len(p.Vector), *dims)
+	}
+	for _, v := range p.Vector {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) > 1e15 {
+			return fmt.Errorf("%w: %s has a vector with %v in it; embed it again", ErrPassage, p.ID, v)
+		}
+	}
+	return nil
+}
+
+// split takes the texts apart, on all cores.
+func split(passages []Passage) [][]words.Token {
+	units := make([][]words.Token, len(passages))
+	onAllCores(len(passages), func(i int) { units[i] = words.Split(searchText(passages[i])) })
+	return units
+}
+
+// searchText is what words are looked for in: headings, then the text.
+func searchText(p Passage) string {
+	n := len(p.Text)
+	for _, h := range p.HeadingPath {
+		n += len(h) + 1
+	}
+	b := make([]byte, 0, n)
+	for _, h := range p.HeadingPath {
+		b = append(append(b, h...), '\n')
+	}
+	return string(append(b, p.Text...))
+}
+
+func (x *Index) put(p Passage, units []words.Token, dims int) {
+	n := len(x.slots)
+	vector := x.vectors.add(p.Vector, dims)
+	p.Vector = nil
+	s := slot{Passage: p, live: true}
+	s.length = x.words.add(n, units)
+	x.ahead = x.ahead || p.Prior != 0
+	x.slots, x.marks = append(x.slots, s), append(x.marks, x.markOf(p))
+	x.place[p.ID] = n
+	if len(x.place) > x.options.FlatFrom {
+		x.approach = nil // it would serve no search
+	}
+	if vector != nil && x.approach != nil {
+		x.approach.put(p.ID, vector)
+	}
+}
+
+// Remove takes passages out; unknown ids are passed over.
+func (x *Index) Remove(ids ...string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, id := range ids {
+		x.drop(id)
+	}
+	x.tidy()
+	x.closer.forget()
+	x.measure()
+}
+
+func (x *Index) drop(id string) {
+	n, ok := x.place[id]
+	if !ok {
+		return
+	}
+	delete(x.place, id)
+	s := &x.slots[n]
+	s.live, x.marks[n] = false, mark{}
+	x.words.remove(s.length, s.units())
+	if x.approach != nil {
+		x.approach.remove(id)
+	}
+	s.Passage, s.packed = Passage{}, nil
+	x.dead++
+}
+
+// tidy rebuilds the index without its dead slots once they are many.
+func (x *Index) tidy() {
+	if x.dead < 1024 || x.dead < len(x.slots)/3 {
+		return
+	}
+	slots, vectors := x.slots, x.vectors
+	x.slots, x.marks, x.names = make([]slot, 0, len(x.place)), make([]mark, 0, len(x.place)), make(map[string]int32)
+	x.place = make(map[string]int, len(x.place))
+	x.words, x.vectors, x.dead = newPostings(), newFlat(), 0
+	x.approach = newChromem()
+	for n := range slots {
+		if slots[n].live {
+			p := slots[n].passage()
+			p.Vector = vectors.row(n)
+			x.put(p, words.Split(searchText(p)), vectors.dims)
+		}
+	}
+}

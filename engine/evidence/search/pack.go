@@ -1,0 +1,277 @@
+package search
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"sync"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/scf-service/service/engine/evidence/embed/words"
+)
+
+// packForm is the first byte of a pack. It is raised when the layout changes or when
+// words.Split takes texts apart in another way, so that older packs are made anew.
+const packForm = 1
+
+// PackPassages is how many passages a pack should have: more share more words,
+// fewer are cheaper to write again.
+const PackPassages = 256
+
+// ErrPack is wrapped by the errors of what isn't a pack of this version.
+var ErrPack = errors.New("packed passages can't be used; read the document again")
+
+// Packed is passages of one document with their words counted and their vectors scaled,
+// as Pack made it.
+type Packed struct {
+	DocumentID, AssessmentID, Category, Date string
+	Data                                     []byte
+}
+
+// Pack does what Put does with each passage for itself, once, as bytes to be kept:
+//
+//	form, number, dims | vectors | number × (id, units, text) | words, as packedWords tells
+//
+// It takes what Put takes, without priors; what concerns the document isn't kept.
+func Pack(passages []Passage) ([]byte, error) {
+	var vectors flat
+	for _, p := range passages {
+		if err := p.check(&vectors.dims); err != nil {
+			return nil, err
+		}
+		if p.Prior != 0 {
+			return nil, fmt.Errorf("%w: %s has a prior, which packs don't keep", ErrPassage, p.ID)
+		}
+	}
+	dims := vectors.dims
+	counted, lengths := newPostings(), make([]float32, len(passages))
+	for i, units := range split(passages) {
+		lengths[i] = counted.add(i, units)
+		vectors.add(passages[i].Vector, dims)
+	}
+	b := binary.AppendUvarint([]byte{packForm}, uint64(len(passages)))
+	b = binary.AppendUvarint(b, uint64(dims))
+	for n := range passages {
+		for _, v := range vectors.row(n) {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+	}
+	for n, p := range passages {
+		b = appendBytes(b, p.ID)
+		b = binary.AppendUvarint(b, uint64(lengths[n]))
+		plain := binary.AppendUvarint(nil, uint64(len(p.HeadingPath)))
+		for _, h := range p.HeadingPath {
+			plain = appendBytes(plain, h)
+		}
+		b = appendBytes(b, s2.Encode(nil, append(plain, p.Text...)))
+	}
+	return counted.pack(b), nil
+}
+
+func appendBytes[T string | []byte](b []byte, s T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// unpacker reads what Pack wrote; after a fault it gives zeros.
+type unpacker struct {
+	b      []byte
+	broken bool
+}
+
+func (u *unpacker) number(most int) int {
+	if len(u.b) > 0 && u.b[0] < 0x80 && int(u.b[0]) <= most { // nearly all
+		n := int(u.b[0])
+		u.b = u.b[1:]
+		return n
+	}
+	n, size := binary.Uvarint(u.b)
+	if size <= 0 || n > uint64(max(most, 0)) {
+		u.b, u.broken = nil, true
+		return 0
+	}
+	u.b = u.b[size:]
+	return int(n)
+}
+
+func (u *unpacker) bytes() []byte { return u.take(u.number(len(u.b))) }
+
+func (u *unpacker) take(n int) []byte {
+	if n > len(u.b) {
+		u.b, u.broken = nil, true
+		return nil
+	}
+	out := u.b[:n:n]
+	u.b = u.b[n:]
+	return out
+}
+
+const (
+	maxPacked = 1 << 16 // passages of a pack
+	maxDims   = 1 << 16
+)
+
+func (u *unpacker) head() (n, dims int) {
+	if form := u.take(1); len(form) == 0 || form[0] != packForm {
+		u.broken = true
+		return 0, 0
+	}
+	return u.number(maxPacked), u.number(maxDims)
+}
+
+// PackedLen is the number of passages of a pack; ErrPack where it is none of this version.
+func PackedLen(data []byte) (int, error) {
+	u := unpacker{b: data}
+	n, _ := u.head()
+	if u.broken {
+		return 0, ErrPack
+	}
+	return n, nil
+}
+
+// Load fills an empty index with packed passages, as Put would with the passages
+// themselves. It keeps parts of the data. After an error the index is of no use.
+func (x *Index) Load(packs iter.Seq2[Packed, error]) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.slots) > 0 {
+		return fmt.Errorf("%w: the index isn't empty", ErrPassage)
+	}
+	var wg sync.WaitGroup
+	rows := make(chan packedRows, 16)
+	wg.Go(func() {
+		for r := range rows {
+			r.copy()
+		}
+	})
+	err := x.loadAll(packs, rows)
+	close(rows)
+	wg.Wait()
+	if err != nil {
+		return err
+	}
+	if x.approach != nil {
+		for n := range x.slots {
+			if row := x.vectors.row(n); hasLength(row) {
+				x.approach.put(x.slots[n].ID, row)
+			}
+		}
+	}
+	x.measure()
+	return nil
+}
+
+func hasLength(row []float32) bool {
+	for _, v := range row {
+		if v != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *Index) loadAll(packs iter.Seq2[Packed, error], rows chan<- packedRows) error {
+	for p, err := range packs {
+		if err != nil {
+			return err
+		}
+		u := unpacker{b: p.Data}
+		n, dims := u.head()
+		vectors := u.take(4 * n * dims)
+		if u.broken || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
+			return ErrPack
+		}
+		rows <- packedRows{vectors, x.vectors.room(n, dims)}
+		first := len(x.slots)
+		m := x.markOf(Passage{AssessmentID: p.AssessmentID, DocumentID: p.DocumentID, Category: p.Category, Date: p.Date})
+		for range n {
+			id := string(u.bytes())
+			length := u.number(math.MaxInt32)
+			if _, twice := x.place[id]; u.broken || twice || id == "" {
+				return ErrPack
+			}
+			s := slot{live: true, length: float32(length), packed: u.bytes()}
+			s.Passage = Passage{ID: id, DocumentID: p.DocumentID, AssessmentID: p.AssessmentID, Category: p.Category, Date: p.Date}
+			x.place[id] = len(x.slots)
+			x.slots, x.marks = append(x.slots, s), append(x.marks, m)
+		}
+		if len(x.place) > x.options.FlatFrom {
+			x.approach = nil
+		}
+		x.keep(x.slots[first:])
+		if err := x.words.load(u.b, first, x.slots[first:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep copies the packed texts, so that the rest of the pack can go.
+func (x *Index) keep(slots []slot) {
+	total := 0
+	for i := range slots {
+		total += len(slots[i].packed)
+	}
+	all := make([]byte, 0, total)
+	for i := range slots {
+		from := len(all)
+		all = append(all, slots[i].packed...)
+		slots[i].packed = all[from:len(all):len(all)]
+	}
+}
+
+// packedRows are vectors and where they go.
+type packedRows struct {
+	from []byte
+	to   [][]float32
+}
+
+func (r packedRows) copy() {
+	b := r.from
+	for _, part := range r.to {
+		for i := range part {
+			part[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		b = b[4*len(part):]
+	}
+}
+
+// room adds n rows and gives them as the parts of blocks that they are.
+func (f *flat) room(n, dims int) (parts [][]float32) {
+	from := f.count
+	f.count += n
+	if dims == 0 {
+		return nil
+	}
+	f.grow(dims)
+	for from < f.count {
+		block, at := f.blocks[from/blockRows], from%blockRows
+		rows := min(blockRows-at, f.count-from)
+		parts = append(parts, block[at*dims:(at+rows)*dims])
+		from += rows
+	}
+	return parts
+}
+
+// passage is what a slot holds, its text unpacked; without the vector.
+func (s *slot) passage() Passage {
+	p := s.Passage
+	if s.packed == nil {
+		return p
+	}
+	plain, err := s2.Decode(nil, s.packed)
+	if err != nil {
+		return p // damaged in memory or on disk: found by meaning, and nothing to show
+	}
+	u := unpacker{b: plain}
+	for range u.number(len(plain)) {
+		p.HeadingPath = append(p.HeadingPath, string(u.bytes()))
+	}
+	p.Text = string(u.b)
+	return p
+}
+
+// units takes a slot's text apart.
+func (s *slot) units() []words.Token { return words.Split(searchText(s.passage())) }

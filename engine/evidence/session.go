@@ -1,0 +1,80 @@
+package evidence
+
+import (
+	"context"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// Session searches one assessment many times over what it held at one moment:
+// passages and documents are in memory. It is safe for concurrent use.
+type Session struct {
+	Documents map[string]api.Document
+	embedder  *embed.Model
+	ground    embed.Background
+	index     *search.Index
+	chunks    map[string]api.Chunk
+	// passages are by document, where they aren't those that are stored; see Stand.
+	passages map[string][]search.Passage
+}
+
+// Open starts a session on an assessment.
+func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*Session, error) {
+	embedder, err := s.Embedder(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := s.index(ctx, by.OrganizationID, assessment, embedder)
+	if err != nil {
+		return nil, err
+	}
+	x := &Session{embedder: embedder, ground: embedder.Background(), index: ix, chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
+	return x, s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			x.Documents[d.ID] = d.Document
+		}
+		for c, err := range store.Chunks.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			x.chunks[c.ID] = c
+		}
+		return nil
+	})
+}
+
+// Find returns the passages that answer a question best, best first, without highlights.
+func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, error) {
+	vectors, err := x.embedder.Embed(ctx, []string{query})
+	if err != nil {
+		return nil, err
+	}
+	found, err := x.index.Search(ctx, search.Query{Text: query, Vector: vectors[0], TopK: topK, NoHighlights: true})
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, 0, len(found))
+	for _, r := range found {
+		if c, ok := x.chunks[r.ID]; ok {
+			hits = append(hits, Hit{r, c, x.Documents[c.DocumentID]})
+		}
+	}
+	return hits, nil
+}
+
+// Embed gives vectors of texts that compare with each other, by the session's embedder.
+func (x *Session) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return x.embedder.Embed(ctx, texts)
+}
+
+// Background is how close texts are for the embedder that have nothing to do with each other.
+func (x *Session) Background() embed.Background { return x.ground }
+
+// Len is the number of passages.
+func (x *Session) Len() int { return len(x.chunks) }

@@ -1,0 +1,42 @@
+package identity
+
+import (
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// isDelegate tells whether somebody once let the person decide for them and has not taken
+// it back. What it is for, and until when, is looked at when they decide.
+func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
+	for d, err := range store.Delegations.By("delegate").Scan(tx, org, store.Prefix(userID)) {
+		if err != nil || d.Status == api.DelegationActive {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// endDelegations ends what a person lets others decide, and where they are gone also what
+// others let them: it would be good again on the day they come back.
+func endDelegations(tx *store.Tx, by api.Caller, userID, why string, gone bool) error {
+	var ended []api.Delegation
+	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {
+		if err != nil {
+			return err
+		}
+		if d.Status == api.DelegationActive && (d.DelegatorID == userID || gone && d.DelegateID == userID) {
+			ended = append(ended, d)
+		}
+	}
+	for _, d := range ended {
+		now := tx.Now()
+		d.Status, d.EndedAt, d.EndReason, d.UpdatedAt = api.DelegationVoid, &now, &why, now
+		if err := store.Delegations.Update(tx, by.OrganizationID, &d); err != nil {
+			return err
+		}
+		if err := note(tx, by, "delegation.voided", "delegation", d.ID, map[string]any{"reason": why, "delegator_id": d.DelegatorID, "delegate_id": d.DelegateID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// Package identity knows people, their organizations and roles, their sessions and
+// API keys, and turns a verified credential into the caller that the engine trusts.
+//
+// It knows nothing of assessments or catalogs. Of a secret it keeps only a hash.
+package identity
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+// Options are what the service is made of.
+type Options struct {
+	DB    *store.DB
+	Clock func() time.Time
+	// LocalName and LocalEmail are the person whose machine it is, as the operating system knows them.
+	LocalName, LocalEmail string
+	// Invited queues the mail of an invitation, in its transaction, and tells whether there is one; nil: nobody is sent mails.
+	Invited func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
+}
+
+// Service answers the operations on people and organizations.
+type Service struct {
+	db          *store.DB
+	clock       func() time.Time
+	name, email string
+	passwords   *passwords
+	throttle    *throttle
+	invited     func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
+	keys        *store.Memo[openedKey]
+	sessions    *store.Memo[store.Session]
+	callers     *store.Memo[api.Caller]
+
+	mu sync.Mutex
+	// touched is when the last use of a credential was written down.
+	touched map[string]time.Time
+}
+
+// maxKept bounds each of the memos of who may call.
+const maxKept = 10_000
+
+// New makes the service.
+func New(o Options) *Service {
+	return &Service{db: o.DB, clock: o.Clock, name: o.LocalName, email: o.LocalEmail, invited: o.Invited, passwords: newPasswords(),
+		throttle: newThrottle(o.Clock), touched: map[string]time.Time{},
+		keys:     store.NewMemo[openedKey](o.DB, maxKept, store.KeySecrets, store.APIKeys),
+		sessions: store.NewMemo[store.Session](o.DB, maxKept, store.Sessions),
+		callers:  store.NewMemo[api.Caller](o.DB, maxKept, store.Users, store.Memberships, store.Organizations, store.APIKeys, store.Sessions, store.Settings, store.Delegations)}
+}
+
+// The states of people, memberships and organizations.
+const (
+	active    = "active"
+	invited   = "invited"
+	banned    = "banned"
+	suspended = "suspended"
+)
+
+func newRecord(tx *store.Tx, id string) api.Record {
+	return api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+}
+
+// note writes what was done to the audit chain of the caller's organization. What a
+// platform admin without an organization does is in no organization's chain.
+func note(tx *store.Tx, by api.Caller, action, kind, id string, changes map[string]any) error {
+	if by.OrganizationID == "" {
+		return nil
+	}
+	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: kind, ResourceID: id, Changes: changes})
+}
+
+// Denied writes a refusal to the audit chain of the caller's organization.
+func (s *Service) Denied(ctx context.Context, by api.Caller, op *api.Operation) error {
+	if by.OrganizationID == "" {
+		return nil
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		return audit.Append(tx, by, audit.Entry{Action: op.ID, ResourceType: "operation", ResourceID: op.ID, Outcome: audit.Denied,
+			Changes: map[string]any{"permission": string(op.Permission)}})
+	})
+}
+
+// memberships are a person's places, in the order they were given.
+func memberships(tx *store.Tx, userID string) ([]store.Membership, error) {
+	var out []store.Membership
+	for m, err := range store.Memberships.Scan(tx, store.Prefix(userID)) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// userByEmail finds a person; store.ErrNotFound where there is none.
+func userByEmail(tx *store.Tx, email string) (api.User, error) {
+	return store.Users.By("email").Get(tx, email)
+}
+
+func found(err error) (bool, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

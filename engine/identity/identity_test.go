@@ -1,0 +1,550 @@
+package identity_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/identity"
+	"github.com/scf-service/service/store"
+)
+
+// house is an identity service whose clock the test moves.
+type house struct {
+	*identity.Service
+	db  *store.DB
+	now time.Time
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return h.now }
+	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	h.db = db
+	h.Service = identity.New(identity.Options{DB: db, Clock: clock, LocalName: "Ada", LocalEmail: "ada@local"})
+	return h
+}
+
+const password = "four words are enough"
+
+// organization makes one with an owner who has the usual password.
+func (h *house) organization(t *testing.T, name, email string) *api.NewOrganization {
+	t.Helper()
+	in := &api.NewOrganizationInput{}
+	in.Body.Name, in.Body.Owner.Email, in.Body.Owner.Password, in.Body.APIKeyName = name, email, password, "first"
+	org, err := h.CreateOrganization(t.Context(), api.Caller{PlatformAdmin: true}, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return org
+}
+
+// signIn is the session of a person, as a browser has it.
+func (h *house) signIn(t *testing.T, email, password string) *api.SignedInUser {
+	t.Helper()
+	out, err := h.trySignIn(t, email, password, "192.0.2.7")
+	if err != nil {
+		t.Fatalf("%s: %v", email, err)
+	}
+	return out
+}
+
+func (h *house) trySignIn(t *testing.T, email, password, address string) (*api.SignedInUser, error) {
+	t.Helper()
+	in := &api.SignInInput{}
+	in.Body.Email, in.Body.Password = email, password
+	return h.SignIn(t.Context(), api.Caller{Address: address}, in)
+}
+
+// as is the caller that a credential stands for in an organization.
+func (h *house) as(t *testing.T, c identity.Credential, org string) (api.Caller, error) {
+	t.Helper()
+	p, err := h.Identify(t.Context(), c)
+	if err != nil {
+		return api.Caller{}, err
+	}
+	return h.Caller(t.Context(), p, org)
+}
+
+func (h *house) must(t *testing.T, c identity.Credential, org string) api.Caller {
+	t.Helper()
+	by, err := h.as(t, c, org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return by
+}
+
+func cookie(s *api.SignedInUser) identity.Credential { return identity.Credential{Cookie: s.Token} }
+func bearer(k *api.NewAPIKey) identity.Credential    { return identity.Credential{Bearer: k.Key} }
+
+func wantCode(t *testing.T, what string, err error, code api.ErrorCode) {
+	t.Helper()
+	if !api.IsCode(err, code) {
+		t.Errorf("%s: %v, not %s", what, err, code)
+	}
+}
+
+// The person whose machine it is exists once, owns an organization and administers the platform.
+func TestLocalPerson(t *testing.T) {
+	h := newHouse(t)
+	by := h.must(t, identity.Credential{Local: true}, "")
+	again := h.must(t, identity.Credential{Local: true}, "")
+	if again.UserID != by.UserID || by.Role != api.RoleOwner || !by.PlatformAdmin || by.Actor.Name != "Ada" || by.OrganizationID == "" {
+		t.Fatalf("%+v, then %+v", by, again)
+	}
+	mine, err := h.Mine(t.Context(), by, &api.Paging{Limit: 10})
+	if err != nil || len(mine.Data) != 1 || !mine.Data[0].Active || mine.Data[0].Role != api.RoleOwner {
+		t.Fatalf("%+v, %v", mine, err)
+	}
+}
+
+// Who signs in has a session of twelve hours that slides while it is used.
+func TestSessionSlides(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	s := h.signIn(t, " Owner@Acme.example ", password)
+	if s.Session.ActiveOrganizationID == nil || *s.Session.ActiveOrganizationID != org.ID || s.User.LastSignInAt == nil {
+		t.Fatalf("%+v", s)
+	}
+	for range 4 {
+		h.now = h.now.Add(11 * time.Hour)
+		by := h.must(t, cookie(s), org.ID)
+		if by.Role != api.RoleOwner || by.SessionID == "" || by.Actor.Type != api.ActorUser {
+			t.Fatalf("%+v", by)
+		}
+	}
+	h.now = h.now.Add(12 * time.Hour)
+	_, err := h.as(t, cookie(s), org.ID)
+	wantCode(t, "after twelve idle hours", err, api.CodeUnauthorized)
+	if err := h.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_ = h.db.View(t.Context(), func(tx *store.Tx) error {
+		if n, err := store.Sessions.Count(tx); n != 0 || err != nil {
+			t.Errorf("%d sessions are left, %v", n, err)
+		}
+		return nil
+	})
+}
+
+// A wrong password and an unknown account are told apart by nobody; failures are slowed.
+func TestSignInTellsNothing(t *testing.T) {
+	h := newHouse(t)
+	h.organization(t, "Acme", "owner@acme.example")
+	_, wrong := h.trySignIn(t, "owner@acme.example", "not the password", "192.0.2.7")
+	_, unknown := h.trySignIn(t, "nobody@acme.example", "not the password", "192.0.2.8")
+	if wrong == nil || unknown == nil || wrong.Error() != unknown.Error() {
+		t.Errorf("%v, and %v", wrong, unknown)
+	}
+	for range 4 {
+		_, err := h.trySignIn(t, "owner@acme.example", "not the password", "192.0.2.7")
+		wantCode(t, "one more wrong password", err, api.CodeUnauthorized)
+	}
+	_, err := h.trySignIn(t, "owner@acme.example", password, "198.51.100.1")
+	wantCode(t, "the right password after five wrong ones", err, api.CodeRateLimit)
+	h.now = h.now.Add(time.Minute)
+	h.signIn(t, "owner@acme.example", password)
+
+	for i := range 20 {
+		_, err := h.trySignIn(t, strings.Repeat("x", i+1)+"@acme.example", "guess", "203.0.113.5")
+		wantCode(t, "guessing accounts", err, api.CodeUnauthorized)
+	}
+	_, err = h.trySignIn(t, "owner@acme.example", password, "203.0.113.5")
+	wantCode(t, "an address that guessed twenty accounts", err, api.CodeRateLimit)
+	h.signIn(t, "owner@acme.example", password)
+}
+
+// Of passwords, session tokens, links and keys, the store has no copy.
+func TestSecretsAreNotKept(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	s := h.signIn(t, "owner@acme.example", password)
+	by := h.must(t, cookie(s), org.ID)
+	m := h.invite(t, by, "new@acme.example", api.RoleMember)
+	secrets := []string{password, s.Token, m.InviteToken, strings.TrimPrefix(org.APIKey.Key, api.APIKeyPrefix)}
+	_ = h.db.View(t.Context(), func(tx *store.Tx) error {
+		var all []string
+		for p, err := range store.Passwords.Scan(tx) {
+			all = append(all, p.Hash)
+			if err != nil || !strings.HasPrefix(p.Hash, "$argon2id$v=19$") {
+				t.Errorf("a password is kept as %q, %v", p.Hash, err)
+			}
+		}
+		for r := range store.Sessions.Scan(tx) {
+			all = append(all, r.Secret)
+		}
+		for r := range store.Links.Scan(tx) {
+			all = append(all, r.Secret)
+		}
+		for r := range store.KeySecrets.Scan(tx) {
+			all = append(all, r.Secret)
+		}
+		if len(all) != 4 {
+			t.Errorf("%d secrets are kept, not 4", len(all))
+		}
+		for _, secret := range secrets {
+			if slices.ContainsFunc(all, func(kept string) bool { return strings.Contains(kept, secret) }) {
+				t.Errorf("the secret %.6s… is kept", secret)
+			}
+		}
+		return nil
+	})
+}
+
+func (h *house) invite(t *testing.T, by api.Caller, email string, role api.Role) *api.NewMember {
+	t.Helper()
+	m, err := h.tryInvite(t, by, email, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (h *house) tryInvite(t *testing.T, by api.Caller, email string, role api.Role) (*api.NewMember, error) {
+	t.Helper()
+	in := &api.InviteMemberInput{OrgInput: api.OrgInput{OrgID: by.OrganizationID}}
+	in.Body.Email, in.Body.Role = email, role
+	return h.Invite(t.Context(), by, in)
+}
+
+func (h *house) accept(t *testing.T, token, password string) (*api.SignedInUser, error) {
+	t.Helper()
+	in := &api.AcceptLinkInput{}
+	in.Body.Token, in.Body.Password, in.Body.Name = token, password, "Newcomer"
+	return h.AcceptLink(t.Context(), api.Caller{Address: "192.0.2.9"}, in)
+}
+
+// member lets somebody join by's organization, and is them.
+func (h *house) member(t *testing.T, by api.Caller, email string, role api.Role) api.Caller {
+	t.Helper()
+	s, err := h.accept(t, h.invite(t, by, email, role).InviteToken, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.must(t, cookie(s), by.OrganizationID)
+}
+
+// An invitation is good once, ends when a new one is made, and gives the role it names.
+func TestInvitation(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	first := h.invite(t, owner, "new@acme.example", api.RoleViewer)
+	second := h.invite(t, owner, "new@acme.example", api.RoleMember)
+	if first.ID != second.ID || second.Status != "invited" {
+		t.Fatalf("%+v, then %+v", first, second)
+	}
+	_, err := h.accept(t, first.InviteToken, password)
+	wantCode(t, "a link that was replaced", err, api.CodeUnauthorized)
+	_, err = h.accept(t, second.InviteToken, "short")
+	wantCode(t, "a short password", err, api.CodeValidation)
+
+	in := &api.LinkInput{}
+	in.Body.Token = second.InviteToken
+	what, err := h.GetLink(t.Context(), api.Caller{}, in)
+	if err != nil || what.Email != "new@acme.example" || *what.Organization != "Acme" || *what.Role != api.RoleMember || !what.NeedsPassword {
+		t.Fatalf("%+v, %v", what, err)
+	}
+	s, err := h.accept(t, second.InviteToken, password)
+	if err != nil || s.User.Name != "Newcomer" || s.User.Status != "active" || *s.Session.ActiveOrganizationID != org.ID {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if by := h.must(t, cookie(s), org.ID); by.Role != api.RoleMember {
+		t.Errorf("the role is %s", by.Role)
+	}
+	_, err = h.accept(t, second.InviteToken, password)
+	wantCode(t, "a link that was used", err, api.CodeUnauthorized)
+
+	// Somebody who has an account elsewhere keeps their password, and must show it.
+	other := h.organization(t, "Beta", "boss@beta.example")
+	boss := h.must(t, cookie(h.signIn(t, "boss@beta.example", password)), other.ID)
+	again := h.invite(t, boss, "new@acme.example", api.RoleAdmin)
+	_, err = h.accept(t, again.InviteToken, "another password entirely")
+	wantCode(t, "a stranger with the link", err, api.CodeUnauthorized)
+	if s, err = h.accept(t, again.InviteToken, password); err != nil || *s.Session.ActiveOrganizationID != other.ID {
+		t.Fatalf("%+v, %v", s, err)
+	}
+
+	late := h.invite(t, owner, "late@acme.example", api.RoleViewer)
+	h.now = h.now.Add(8 * 24 * time.Hour)
+	_, err = h.accept(t, late.InviteToken, password)
+	wantCode(t, "after eight days", err, api.CodeUnauthorized)
+}
+
+// Nobody gives more than they have, and an organization keeps an owner.
+func TestMembers(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	s, err := h.accept(t, h.invite(t, owner, "admin@acme.example", api.RoleAdmin).InviteToken, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := h.must(t, cookie(s), org.ID)
+	_, err = h.tryInvite(t, admin, "friend@acme.example", api.RoleOwner)
+	wantCode(t, "an admin invites an owner", err, api.CodeForbidden)
+	_, err = h.tryInvite(t, admin, "owner@acme.example", api.RoleViewer)
+	wantCode(t, "inviting a member", err, api.CodeInvalidState)
+
+	change := func(by api.Caller, who string, role api.Role, status string) error {
+		in := &api.UpdateMemberInput{MemberInput: api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: who}}
+		in.Body.Role, in.Body.Status = role, status
+		_, err := h.UpdateMember(t.Context(), by, in)
+		return err
+	}
+	wantCode(t, "an admin demotes the owner", change(admin, owner.UserID, api.RoleViewer, ""), api.CodeForbidden)
+	wantCode(t, "an admin promotes themselves", change(admin, admin.UserID, api.RoleOwner, ""), api.CodeForbidden)
+	wantCode(t, "the last owner steps down", change(owner, owner.UserID, api.RoleMember, ""), api.CodeInvalidState)
+	wantCode(t, "the last owner is suspended", change(owner, owner.UserID, "", "suspended"), api.CodeInvalidState)
+	if err := change(owner, admin.UserID, "", "suspended"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.as(t, cookie(s), org.ID)
+	wantCode(t, "a suspended member", err, api.CodeForbidden)
+
+	list, err := h.ListMembers(t.Context(), owner, &api.OrgMembersInput{Paging: api.Paging{Limit: 1}})
+	if err != nil || len(list.Data) != 1 || list.Pagination.Total != 2 || list.Data[0].Email != "admin@acme.example" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	next, err := h.ListMembers(t.Context(), owner, &api.OrgMembersInput{Paging: api.Paging{Limit: 1, Cursor: *list.Pagination.NextCursor}})
+	if err != nil || len(next.Data) != 1 || next.Data[0].Email != "owner@acme.example" || next.Pagination.HasMore {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	if _, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{MemberID: admin.UserID}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.RemoveMember(t.Context(), owner, &api.MemberInput{MemberID: owner.UserID})
+	wantCode(t, "the last owner leaves", err, api.CodeInvalidState)
+}
+
+func (h *house) key(t *testing.T, by api.Caller, scopes ...string) (*api.NewAPIKey, error) {
+	t.Helper()
+	return h.CreateAPIKey(t.Context(), by, &api.CreateAPIKeyInput{Body: api.APIKeyBody{Name: "ci", Scopes: scopes}})
+}
+
+// A key may what it was made for, and never more than the person whose key it is may now.
+func TestAPIKeys(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	admin := h.member(t, owner, "admin@acme.example", api.RoleAdmin)
+
+	_, err := h.key(t, admin, "assessments:read", "assessment:write", "policies:read")
+	wantCode(t, "a scope that is none", err, api.CodeValidation)
+	_, err = h.key(t, admin, "assessment:delete")
+	wantCode(t, "a scope above one's own", err, api.CodeForbidden)
+	k, err := h.key(t, admin, "assessments:read", "assessment:write", "assessment:read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(k.Scopes, []string{"assessment:read", "assessment:write"}) || len(k.Key) != len(api.APIKeyPrefix)+64 ||
+		k.MaskedKey != api.APIKeyPrefix+"…"+k.Key[len(k.Key)-4:] {
+		t.Fatalf("%+v", k)
+	}
+	by := h.must(t, bearer(k), org.ID)
+	if !by.May("assessment:write") || by.May("document:read") || by.Actor.Type != api.ActorAPIKey || by.UserID != admin.UserID {
+		t.Errorf("%+v", by)
+	}
+	star := h.must(t, bearer(org.APIKey), org.ID)
+	if star.May(api.ApprovalDecide) || star.May(api.APIKeyWrite) || !star.May("assessment:delete") {
+		t.Errorf("the scope * gives %v", star.Scopes)
+	}
+	_, err = h.as(t, bearer(k), h.organization(t, "Beta", "boss@beta.example").ID)
+	wantCode(t, "a key with another's header", err, api.CodeForbidden)
+
+	role := &api.UpdateMemberInput{MemberInput: api.MemberInput{MemberID: admin.UserID}}
+	role.Body.Role = api.RoleViewer
+	if _, err := h.UpdateMember(t.Context(), owner, role); err != nil {
+		t.Fatal(err)
+	}
+	if by := h.must(t, bearer(k), org.ID); by.May("assessment:write") || !by.May("assessment:read") {
+		t.Error("the key may more than its person, who is a viewer now")
+	}
+
+	_, err = h.RotateAPIKey(t.Context(), owner, &api.RotateAPIKeyInput{APIKeyInput: api.APIKeyInput{KeyID: k.ID}})
+	wantCode(t, "another person's secret", err, api.CodeForbidden)
+	admin.Role = api.RoleAdmin
+	rotated, err := h.RotateAPIKey(t.Context(), admin, &api.RotateAPIKeyInput{APIKeyInput: api.APIKeyInput{KeyID: k.ID},
+		Body: &struct {
+			GraceSeconds int `json:"grace_seconds,omitempty" minimum:"0" maximum:"604800"`
+		}{60}})
+	if err != nil || rotated.ID != k.ID || rotated.Key == k.Key {
+		t.Fatalf("%+v, %v", rotated, err)
+	}
+	h.must(t, bearer(k), org.ID)
+	h.must(t, bearer(rotated), org.ID)
+	h.now = h.now.Add(time.Minute)
+	_, err = h.as(t, bearer(k), org.ID)
+	wantCode(t, "the old secret after the grace time", err, api.CodeUnauthorized)
+	h.must(t, bearer(rotated), org.ID)
+
+	if _, err := h.RevokeAPIKey(t.Context(), owner, &api.APIKeyInput{KeyID: k.ID}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.as(t, bearer(rotated), org.ID)
+	wantCode(t, "a revoked key", err, api.CodeUnauthorized)
+	list, err := h.ListAPIKeys(t.Context(), owner, &api.Paging{Limit: 10})
+	if err != nil || len(list.Data) != 2 || list.Data[1].Status != "revoked" || list.Data[1].LastUsedAt == nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+
+	end := h.now.Add(time.Hour)
+	short, err := h.CreateAPIKey(t.Context(), owner, &api.CreateAPIKeyInput{Body: api.APIKeyBody{Name: "short", Scopes: []string{"scf:read"}, ExpiresAt: &end}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.now = end
+	_, err = h.as(t, bearer(short), org.ID)
+	wantCode(t, "an expired key", err, api.CodeUnauthorized)
+	for _, odd := range []string{"", "x", api.APIKeyPrefix, api.APIKeyPrefix + strings.Repeat("0", 64), api.APIKeyPrefix + strings.Repeat("Z", 64), short.Key + "0"} {
+		_, err := h.as(t, identity.Credential{Bearer: odd}, "")
+		wantCode(t, "the token "+odd, err, api.CodeUnauthorized)
+	}
+}
+
+// A ban ends sessions, links and keys in every organization, in the moment it is made.
+func TestBan(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	s := h.signIn(t, "owner@acme.example", password)
+	owner := h.must(t, cookie(s), org.ID)
+	in := &api.BanUserInput{UserID: owner.UserID}
+	in.Body.Reason = "left with the laptop"
+	_, err := h.Ban(t.Context(), owner, in)
+	wantCode(t, "banning oneself", err, api.CodeInvalidState)
+	operator := h.must(t, identity.Credential{Local: true}, "")
+	if u, err := h.Ban(t.Context(), operator, in); err != nil || u.Status != "banned" || *u.BanReason != in.Body.Reason {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	for what, c := range map[string]identity.Credential{"session": cookie(s), "key": bearer(org.APIKey)} {
+		_, err := h.as(t, c, org.ID)
+		wantCode(t, "the "+what+" of a banned person", err, api.CodeUnauthorized)
+	}
+	_, err = h.trySignIn(t, "owner@acme.example", password, "192.0.2.7")
+	wantCode(t, "signing in", err, api.CodeUnauthorized)
+	if _, err := h.Unban(t.Context(), operator, &api.UserInput{UserID: owner.UserID}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.as(t, bearer(org.APIKey), org.ID)
+	wantCode(t, "the key after the ban was lifted", err, api.CodeUnauthorized)
+	h.signIn(t, "owner@acme.example", password)
+
+	self := &api.BanUserInput{UserID: operator.UserID}
+	self.Body.Reason = "x"
+	_, err = h.Ban(t.Context(), owner, self)
+	wantCode(t, "banning the person whose machine it is", err, api.CodeInvalidState)
+}
+
+// A changed password ends the other sessions; a lost one is set anew by a link.
+func TestPasswords(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	here, there := h.signIn(t, "owner@acme.example", password), h.signIn(t, "owner@acme.example", password)
+	by := h.must(t, cookie(here), org.ID)
+	in := &api.ChangePasswordInput{}
+	in.Body.Current, in.Body.New = "wrong", "another four words, longer"
+	_, err := h.ChangePassword(t.Context(), by, in)
+	wantCode(t, "without the old password", err, api.CodeValidation)
+	in.Body.Current = password
+	if _, err := h.ChangePassword(t.Context(), by, in); err != nil {
+		t.Fatal(err)
+	}
+	h.must(t, cookie(here), org.ID)
+	_, err = h.as(t, cookie(there), org.ID)
+	wantCode(t, "the other session", err, api.CodeUnauthorized)
+
+	link, err := h.CreatePasswordLink(t.Context(), h.must(t, identity.Credential{Local: true}, ""), &api.UserInput{UserID: by.UserID})
+	if err != nil || !strings.HasSuffix(link.Path, "#"+link.Token) {
+		t.Fatalf("%+v, %v", link, err)
+	}
+	if _, err := h.accept(t, link.Token, "a third one, set by the link"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.as(t, cookie(here), org.ID)
+	wantCode(t, "a session from before", err, api.CodeUnauthorized)
+	h.signIn(t, "owner@acme.example", "a third one, set by the link")
+}
+
+// Organizations have names and slugs; what another one is can't be seen.
+func TestOrganizations(t *testing.T) {
+	h := newHouse(t)
+	acme, again := h.organization(t, "Ácme & Söhne", "a@acme.example"), h.organization(t, "Ácme & Söhne", "b@acme.example")
+	if acme.Slug != "acme-sohne" || again.Slug != "acme-sohne-2" {
+		t.Errorf("slugs %q, %q", acme.Slug, again.Slug)
+	}
+	by := h.must(t, cookie(h.signIn(t, "a@acme.example", password)), "")
+	if _, err := h.GetOrganization(t.Context(), by, &api.OrganizationInput{OrganizationID: again.ID}); !api.IsCode(err, api.CodeNotFound) {
+		t.Errorf("another's organization: %v", err)
+	}
+	in := &api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: acme.ID}}
+	in.Body.Name, in.Body.Slug = "Acme", "acme-sohne-2"
+	_, err := h.UpdateTenant(t.Context(), by, in)
+	wantCode(t, "another's slug", err, api.CodeValidation)
+	in.Body.Slug, in.Body.Status = "acme", "suspended"
+	_, err = h.UpdateTenant(t.Context(), by, in)
+	wantCode(t, "suspending oneself", err, api.CodeForbidden)
+	in.Body.Status = ""
+	if org, err := h.UpdateTenant(t.Context(), by, in); err != nil || org.Name != "Acme" || org.Slug != "acme" {
+		t.Fatalf("%+v, %v", org, err)
+	}
+	in.Body.Status = "suspended"
+	operator := h.must(t, identity.Credential{Local: true}, "")
+	if _, err := h.UpdateTenant(t.Context(), operator, in); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.as(t, bearer(acme.APIKey), "")
+	wantCode(t, "a key of a suspended organization", err, api.CodeForbidden)
+
+	made, err := h.Bootstrap(t.Context(), "Gamma", "g@gamma.example", password)
+	if err != nil || !made {
+		t.Fatal(made, err)
+	}
+	if made, err := h.Bootstrap(t.Context(), "Gamma", "g@gamma.example", "something else now"); err != nil || made {
+		t.Errorf("a second start made it again: %v, %v", made, err)
+	}
+	if s := h.signIn(t, "g@gamma.example", password); !s.User.PlatformAdmin {
+		t.Error("the first person is no platform admin")
+	}
+}
+
+// What was done to people, places and keys stands in the organization's chain, which holds.
+func TestAudited(t *testing.T) {
+	h := newHouse(t)
+	org := h.organization(t, "Acme", "owner@acme.example")
+	_, _ = h.trySignIn(t, "owner@acme.example", "wrong", "192.0.2.7")
+	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	h.invite(t, owner, "new@acme.example", api.RoleMember)
+	if _, err := h.key(t, owner, "scf:read"); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Denied(t.Context(), owner, api.ListUsers.Operation); err != nil {
+		t.Fatal(err)
+	}
+	var actions []string
+	err := h.db.View(t.Context(), func(tx *store.Tx) error {
+		for e, err := range store.Audit.Scan(tx, org.ID) {
+			if err != nil {
+				return err
+			}
+			actions = append(actions, e.Action+" "+e.Outcome)
+		}
+		_, _, err := audit.Verify(tx, org.ID)
+		return err
+	})
+	want := []string{"api_key.created success", "organization.created success", "session.refused failure", "session.started success",
+		"member.invited success", "api_key.created success", "list-users denied"}
+	if err != nil || !slices.Equal(actions, want) {
+		t.Errorf("%v\n%s", err, strings.Join(actions, "\n"))
+	}
+}

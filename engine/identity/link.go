@@ -1,0 +1,210 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// What a one-time link is for, and how long it is good.
+const (
+	forInvite    = "invite"
+	forPassword  = "password"
+	inviteLife   = 7 * 24 * time.Hour
+	passwordLife = 24 * time.Hour
+	// linkPath is the page that opens a link. The secret stands behind the #, which
+	// browsers do not send: it is in no log.
+	linkPath = "/link#"
+)
+
+// newLink makes a link; earlier ones of the same purpose and organization end.
+func newLink(tx *store.Tx, l store.Link, life time.Duration) (token string, expires time.Time, err error) {
+	same := func(o store.Link) bool { return o.Purpose == l.Purpose && o.OrganizationID == l.OrganizationID }
+	if err := endLinks(tx, l.UserID, same); err != nil {
+		return "", time.Time{}, err
+	}
+	token, l.Secret = newSecret()
+	l.ExpiresAt = tx.Now().Add(life)
+	return token, l.ExpiresAt, store.Links.Insert(tx, &l)
+}
+
+func endLinks(tx *store.Tx, userID string, which func(store.Link) bool) error {
+	for l, err := range store.Links.By("user").Scan(tx, store.Prefix(userID)) {
+		if err != nil {
+			return err
+		}
+		if which(l) || past(&l.ExpiresAt, tx.Now()) {
+			if err := store.Links.Delete(tx, l.Secret); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// openLink reads what a link is for, with its person; anything wrong with it is the same UNAUTHORIZED.
+func openLink(tx *store.Tx, token string) (l store.Link, user api.User, err error) {
+	refused := api.Unauthorized("this link is not valid: it was used, replaced, or is too old; ask for a new one")
+	if !wellFormed(token) {
+		return l, user, refused
+	}
+	l, err = store.Links.Get(tx, keep(token))
+	if ok, err := found(err); err != nil || !ok || past(&l.ExpiresAt, tx.Now()) {
+		return l, user, orElse(err, refused)
+	}
+	if user, err = store.Users.Get(tx, l.UserID); err != nil {
+		return l, user, err
+	}
+	if user.Status == banned {
+		return l, user, refused
+	}
+	return l, user, nil
+}
+
+// GetLink tells what a link is for without using it.
+func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) (*api.Link, error) {
+	return s.lookAt(ctx, in.Body.Token)
+}
+
+func (s *Service) lookAt(ctx context.Context, token string) (*api.Link, error) {
+	out := &api.Link{}
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		l, user, err := openLink(tx, token)
+		if err != nil {
+			return err
+		}
+		out.Purpose, out.Email, out.ExpiresAt = l.Purpose, user.Email, l.ExpiresAt
+		known, err := store.Passwords.Has(tx, user.ID)
+		if err != nil {
+			return err
+		}
+		out.NeedsPassword = l.Purpose == forPassword || !known
+		if l.Purpose != forInvite {
+			return nil
+		}
+		org, err := store.Organizations.Get(tx, l.OrganizationID)
+		if err != nil {
+			return err
+		}
+		m, err := store.Memberships.Get(tx, user.ID, org.ID)
+		out.Organization, out.Role = &org.Name, &m.Role
+		return err
+	})
+	return out, err
+}
+
+// AcceptLink uses a link up and starts a session. Somebody who has a password keeps it
+// on an invitation: the link alone does not let a stranger change it.
+func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptLinkInput) (*api.SignedInUser, error) {
+	// Of a link there is no account to guard: whoever tries them waits alone.
+	tries := "links from " + Network(by.Address)
+	if err := s.throttle.check(tries, by.Address); err != nil {
+		return nil, err
+	}
+	what, err := s.lookAt(ctx, in.Body.Token)
+	if err != nil {
+		if api.IsCode(err, api.CodeUnauthorized) {
+			s.throttle.failed(tries, by.Address)
+		}
+		return nil, err
+	}
+	hash := ""
+	switch {
+	case what.NeedsPassword:
+		if hash, err = s.passwords.hash(ctx, "password", in.Body.Password); err != nil {
+			return nil, err
+		}
+	case in.Body.Password != "":
+		if err := s.confirm(ctx, what.Email, in.Body.Password, by); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, api.Invalid("password", "you have an account here already: send its password, so that nobody else accepts in your name")
+	}
+	var out *api.SignedInUser
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		l, user, err := openLink(tx, in.Body.Token)
+		if err != nil {
+			return err
+		}
+		if err := store.Links.Delete(tx, l.Secret); err != nil {
+			return err
+		}
+		if user.Name == "" && in.Body.Name != "" {
+			user.Name = in.Body.Name
+		}
+		user.Status, user.UpdatedAt = active, tx.Now()
+		if err := store.Users.Update(tx, &user); err != nil {
+			return err
+		}
+		if hash != "" {
+			if err := setPassword(tx, user.ID, hash, ""); err != nil {
+				return err
+			}
+		}
+		if l.Purpose == forInvite {
+			if err := enter(tx, l, by); err != nil {
+				return err
+			}
+		}
+		if out, err = s.begin(tx, user.ID, by); err != nil || l.Purpose != forInvite {
+			return err
+		}
+		have, err := store.Sessions.Get(tx, keep(out.Token))
+		if err != nil {
+			return err
+		}
+		have.OrganizationID = l.OrganizationID
+		out.Session = sessionOf(have)
+		return store.Sessions.Update(tx, &have)
+	})
+	return out, err
+}
+
+// enter turns an invitation into a membership.
+func enter(tx *store.Tx, l store.Link, by api.Caller) error {
+	m, err := store.Memberships.Get(tx, l.UserID, l.OrganizationID)
+	if errors.Is(err, store.ErrNotFound) {
+		return api.Unauthorized("the invitation was taken back; ask for a new one")
+	}
+	if err != nil {
+		return err
+	}
+	m.Status, m.UpdatedAt = active, tx.Now()
+	if err := store.Memberships.Update(tx, &m); err != nil {
+		return err
+	}
+	user, err := store.Users.Get(tx, l.UserID)
+	if err != nil {
+		return err
+	}
+	by.OrganizationID, by.UserID, by.Actor = l.OrganizationID, user.ID, api.Actor{Type: api.ActorUser, ID: user.ID, Name: nameOf(user)}
+	return note(tx, by, "member.joined", "member", m.ID, map[string]any{"role": string(m.Role)})
+}
+
+// confirm checks the password of a person who has one.
+func (s *Service) confirm(ctx context.Context, email, password string, by api.Caller) error {
+	var have store.Password
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		user, err := userByEmail(tx, email)
+		if err != nil {
+			return err
+		}
+		have, err = store.Passwords.Get(tx, user.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	right, err := s.tryPassword(ctx, email, by, password, have.Hash)
+	if err != nil {
+		return err
+	}
+	if !right {
+		return api.Unauthorized("the password is wrong")
+	}
+	return nil
+}

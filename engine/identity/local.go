@@ -1,0 +1,47 @@
+package identity
+
+import (
+	"context"
+	"errors"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	localUser = "local_user"
+	// localOrganization is the one that the local person has made active.
+	localOrganization = "local_organization"
+)
+
+// EnsureLocal makes sure that the person whose machine it is exists, with an
+// organization of their own to work in. It is done once per store.
+func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		setting, err := store.Settings.Get(tx, localUser)
+		userID = setting.Value
+		return err
+	})
+	if !errors.Is(err, store.ErrNotFound) {
+		return userID, err
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if setting, err := store.Settings.Get(tx, localUser); !errors.Is(err, store.ErrNotFound) {
+			userID = setting.Value
+			return err
+		}
+		userID = tx.NewID()
+		user := api.User{Record: newRecord(tx, userID), Email: s.email, Name: s.name, PlatformAdmin: true, Status: active}
+		org := api.Organization{Record: newRecord(tx, tx.NewID()), Name: "Local workspace", Slug: "local", Status: active, Settings: map[string]any{}}
+		return errors.Join(
+			store.Users.Insert(tx, &user), store.Organizations.Insert(tx, &org), join(tx, org.ID, userID, api.RoleOwner, active),
+			store.Settings.Insert(tx, &store.Setting{Name: localUser, Value: userID}))
+	})
+	return userID, err
+}
+
+// join gives a person a place in an organization.
+func join(tx *store.Tx, org, user string, role api.Role, status string) error {
+	return store.Memberships.Insert(tx, &store.Membership{ID: tx.NewID(), OrganizationID: org, UserID: user, Role: role, Status: status,
+		CreatedAt: tx.Now(), UpdatedAt: tx.Now()})
+}

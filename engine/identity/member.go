@@ -1,0 +1,208 @@
+package identity
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+func memberOf(m store.Membership, u api.User) api.Member {
+	return api.Member{TenantRecord: api.TenantRecord{Record: api.Record{ID: m.ID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt},
+		OrganizationID: m.OrganizationID}, UserID: u.ID, Email: u.Email, Name: u.Name, Role: m.Role, Status: m.Status}
+}
+
+// members are an organization's, by their e-mail addresses.
+func members(tx *store.Tx, org string) ([]api.Member, error) {
+	var out []api.Member
+	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
+		if err != nil {
+			return nil, err
+		}
+		u, err := store.Users.Get(tx, m.UserID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, memberOf(m, u))
+	}
+	slices.SortFunc(out, func(a, b api.Member) int { return strings.Compare(a.Email+a.ID, b.Email+b.ID) })
+	return out, nil
+}
+
+// ListMembers lists an organization's members by e-mail address.
+func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMembersInput) (*api.List[api.Member], error) {
+	var all []api.Member
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		all, err = members(tx, by.OrganizationID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(m api.Member) bool {
+		return (in.Role != "" && m.Role != in.Role) || (in.Status != "" && m.Status != in.Status) ||
+			!strings.Contains(strings.ToLower(m.Email+" "+m.Name), strings.ToLower(in.Q))
+	})
+	return store.PageOf(all, in.Paging, func(m *api.Member) string { return m.Email + m.ID })
+}
+
+// mayGive refuses to give or change a role above one's own.
+func mayGive(by api.Caller, roles ...api.Role) error {
+	if by.Role != api.RoleOwner && slices.Contains(roles, api.RoleOwner) {
+		return api.Forbidden("only an owner makes, changes or removes an owner")
+	}
+	return nil
+}
+
+// Invite makes a place for a person and a one-time link to take it. Inviting somebody
+// again who has not come yet gives a new link.
+func (s *Service) Invite(ctx context.Context, by api.Caller, in *api.InviteMemberInput) (*api.NewMember, error) {
+	if err := mayGive(by, in.Body.Role); err != nil {
+		return nil, err
+	}
+	email := plainEmail(in.Body.Email)
+	var out *api.NewMember
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		u, _, err := person(tx, email, "")
+		if err != nil {
+			return err
+		}
+		if u.Status == banned {
+			return api.Conflict("%s is banned from this service", email)
+		}
+		m, err := store.Memberships.Get(tx, u.ID, by.OrganizationID)
+		isMember, err := found(err)
+		switch {
+		case err != nil:
+			return err
+		case isMember && m.Status != invited:
+			return api.Conflict("%s is a member already, with the role %s", email, m.Role)
+		case isMember:
+			if err := mayGive(by, m.Role); err != nil {
+				return err
+			}
+			m.Role, m.UpdatedAt = in.Body.Role, tx.Now()
+			err = store.Memberships.Update(tx, &m)
+		default:
+			if err = join(tx, by.OrganizationID, u.ID, in.Body.Role, invited); err == nil {
+				m, err = store.Memberships.Get(tx, u.ID, by.OrganizationID)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		token, expires, err := newLink(tx, store.Link{Purpose: forInvite, UserID: u.ID, OrganizationID: by.OrganizationID, CreatedBy: by.UserID}, inviteLife)
+		if err != nil {
+			return err
+		}
+		out = &api.NewMember{Member: memberOf(m, u), InviteToken: token, InvitePath: linkPath + token, InviteExpiresAt: expires}
+		if s.invited != nil {
+			if out.Emailed, err = s.invited(tx, by, u.Email, m.Role, out.InvitePath, expires); err != nil {
+				return err
+			}
+		}
+		return note(tx, by, "member.invited", "member", m.ID, map[string]any{"email": email, "role": string(m.Role)})
+	})
+	return out, err
+}
+
+// member finds a place of the organization by its id or its person's.
+func member(tx *store.Tx, org, id string) (store.Membership, api.User, error) {
+	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
+		if err != nil {
+			return m, api.User{}, err
+		}
+		if m.ID == id || m.UserID == id {
+			u, err := store.Users.Get(tx, m.UserID)
+			return m, u, err
+		}
+	}
+	return store.Membership{}, api.User{}, api.NotFound("member", id)
+}
+
+// UpdateMember changes a role, suspends or restores.
+func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.UpdateMemberInput) (*api.Member, error) {
+	var out api.Member
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		m, u, err := member(tx, by.OrganizationID, in.MemberID)
+		if err != nil {
+			return err
+		}
+		if err := mayGive(by, m.Role, in.Body.Role); err != nil {
+			return err
+		}
+		if m.Status == invited && in.Body.Status != "" {
+			return api.Conflict("%s has not come yet; take the invitation back instead", u.Email)
+		}
+		changes := map[string]any{}
+		role := string(m.Role)
+		set(changes, "role", &role, string(in.Body.Role))
+		set(changes, "status", &m.Status, in.Body.Status)
+		m.Role, m.UpdatedAt = api.Role(role), tx.Now()
+		if err := store.Memberships.Update(tx, &m); err != nil {
+			return err
+		}
+		out = memberOf(m, u)
+		if err := keepsOwner(tx, by.OrganizationID); err != nil {
+			return err
+		}
+		if m.Status != active || !m.Role.May(api.ApprovalDecide) {
+			if err := endDelegations(tx, by, m.UserID, nameOf(u)+" may not decide any more", false); err != nil {
+				return err
+			}
+		}
+		return note(tx, by, "member.updated", "member", m.ID, changes)
+	})
+	return &out, err
+}
+
+// RemoveMember takes a place away; what the person did stays, under their name.
+func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.MemberInput) (*api.None, error) {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		m, u, err := member(tx, by.OrganizationID, in.MemberID)
+		if err != nil {
+			return err
+		}
+		if err := mayGive(by, m.Role); err != nil {
+			return err
+		}
+		if err := store.Memberships.Delete(tx, m.UserID, m.OrganizationID); err != nil {
+			return err
+		}
+		// A key outlives no place: it would be good again on the day the person comes back.
+		if err := revokeAll(tx, by, m.UserID); err != nil {
+			return err
+		}
+		if err := endDelegations(tx, by, m.UserID, nameOf(u)+" left the organization", true); err != nil {
+			return err
+		}
+		mine := func(l store.Link) bool { return l.OrganizationID == by.OrganizationID }
+		if err := endLinks(tx, m.UserID, mine); err != nil {
+			return err
+		}
+		if err := keepsOwner(tx, by.OrganizationID); err != nil {
+			return err
+		}
+		return note(tx, by, "member.removed", "member", m.ID, map[string]any{"email": u.Email})
+	})
+	return &api.None{}, err
+}
+
+// keepsOwner refuses what would leave an organization without anybody who owns it.
+func keepsOwner(tx *store.Tx, org string) error {
+	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
+		if err != nil {
+			return err
+		}
+		if m.Role != api.RoleOwner || m.Status != active {
+			continue
+		}
+		u, err := store.Users.Get(tx, m.UserID)
+		if err != nil || u.Status == active {
+			return err
+		}
+	}
+	return api.Conflict("an organization keeps at least one owner who can sign in; make somebody else an owner first")
+}

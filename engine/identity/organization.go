@@ -1,0 +1,244 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/store"
+)
+
+// ListTenants lists every organization, for the platform's admin.
+func (s *Service) ListTenants(ctx context.Context, _ api.Caller, in *api.Paging) (*api.List[api.Organization], error) {
+	return store.ListAll(ctx, s.db, store.Organizations, *in, store.PageQuery[api.Organization]{})
+}
+
+// ListOrganizations lists the organizations the caller belongs to; a platform admin sees all.
+func (s *Service) ListOrganizations(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.Organization], error) {
+	if by.PlatformAdmin && by.Actor.Type != api.ActorAPIKey {
+		return s.ListTenants(ctx, by, in)
+	}
+	mine, err := s.Mine(ctx, by, in)
+	if err != nil {
+		return nil, err
+	}
+	return api.ListOf(mine, func(o *api.MyOrganization) api.Organization { return o.Organization }), nil
+}
+
+// GetTenant reads an organization of the caller's; a platform admin reads any.
+func (s *Service) GetTenant(ctx context.Context, by api.Caller, in *api.TenantInput) (*api.Organization, error) {
+	return s.organization(ctx, by, in.TenantID)
+}
+
+// GetOrganization is GetTenant by the other name.
+func (s *Service) GetOrganization(ctx context.Context, by api.Caller, in *api.OrganizationInput) (*api.Organization, error) {
+	return s.organization(ctx, by, in.OrganizationID)
+}
+
+func (s *Service) organization(ctx context.Context, by api.Caller, id string) (*api.Organization, error) {
+	if id != by.OrganizationID && !by.PlatformAdmin {
+		return nil, api.NotFound("organization", id)
+	}
+	var org api.Organization
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		org, err = store.Organizations.Get(tx, id)
+		return store.Missing(err, "organization", id)
+	})
+	return &org, err
+}
+
+// maxSettings bounds an organization's settings as JSON.
+const maxSettings = 64 << 10
+
+// UpdateTenant changes an organization. Its status is the platform admin's to change.
+func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.UpdateTenantInput) (*api.Organization, error) {
+	if in.TenantID != by.OrganizationID && !by.PlatformAdmin {
+		return nil, api.NotFound("organization", in.TenantID)
+	}
+	if in.Body.Status != "" && !by.PlatformAdmin {
+		return nil, api.Forbidden("only a platform admin changes an organization's status")
+	}
+	if b, err := json.Marshal(in.Body.Settings); err != nil || len(b) > maxSettings {
+		return nil, api.Invalid("settings", "the settings take more than %d KiB", maxSettings>>10)
+	}
+	var org api.Organization
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if org, err = store.Organizations.Get(tx, in.TenantID); err != nil {
+			return store.Missing(err, "organization", in.TenantID)
+		}
+		changes := map[string]any{}
+		set(changes, "name", &org.Name, strings.TrimSpace(in.Body.Name))
+		set(changes, "slug", &org.Slug, in.Body.Slug)
+		set(changes, "status", &org.Status, in.Body.Status)
+		if org.Name == "" {
+			return api.Invalid("name", "an organization needs a name")
+		}
+		if !slugPattern.MatchString(org.Slug) {
+			return api.Invalid("slug", "a slug is small letters, digits and hyphens, as acme-europe")
+		}
+		if in.Body.Settings != nil {
+			if wantsSecond(org.Settings) && !wantsSecond(in.Body.Settings) && by.Role != api.RoleOwner && !by.PlatformAdmin {
+				return api.Forbidden("only an owner takes back %s: else whoever it holds back could", api.RequireSecondPerson)
+			}
+			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
+		}
+		org.UpdatedAt = tx.Now()
+		if err := store.Organizations.Update(tx, &org); err != nil {
+			return takenSlug(err, org.Slug)
+		}
+		by.OrganizationID = org.ID
+		return note(tx, by, "organization.updated", "organization", org.ID, changes)
+	})
+	return &org, err
+}
+
+// wantsSecond tells whether somebody else than the author has to decide.
+func wantsSecond(settings map[string]any) bool {
+	on, _ := settings[api.RequireSecondPerson].(bool)
+	return on
+}
+
+// set changes a text where one is given, and notes it.
+func set(changes map[string]any, name string, dst *string, value string) {
+	if value != "" && value != *dst {
+		changes[name] = map[string]any{"from": *dst, "to": value}
+		*dst = value
+	}
+}
+
+func takenSlug(err error, slug string) error {
+	if errors.Is(err, store.ErrExists) {
+		return api.Invalid("slug", "another organization has the slug %q", slug)
+	}
+	return err
+}
+
+var slugPattern = lazyregexp.Of(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// slugOf makes a slug of a name; "organization" of one without letters.
+func slugOf(name string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r):
+		case !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	slug := strings.Trim(b.String(), "-")
+	if len(slug) > 50 {
+		slug = strings.Trim(slug[:50], "-")
+	}
+	if slug == "" {
+		return "organization"
+	}
+	return slug
+}
+
+// CreateOrganization makes an organization with its owner, who may be new.
+func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api.NewOrganizationInput) (*api.NewOrganization, error) {
+	name, email := strings.TrimSpace(in.Body.Name), plainEmail(in.Body.Owner.Email)
+	if name == "" {
+		return nil, api.Invalid("name", "an organization needs a name")
+	}
+	if in.Body.Slug != "" && !slugPattern.MatchString(in.Body.Slug) {
+		return nil, api.Invalid("slug", "a slug is small letters, digits and hyphens, as acme-europe")
+	}
+	scopes := []string{api.AnyScope}
+	if len(in.Body.APIKeyScopes) > 0 {
+		var err error
+		if scopes, err = api.ParseScopes(in.Body.APIKeyScopes); err != nil {
+			return nil, err
+		}
+	}
+	password, made := in.Body.Owner.Password, false
+	if password == "" {
+		password, made = newPassword(), true
+	}
+	hash, err := s.passwords.hash(ctx, "owner.password", password)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.NewOrganization{}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		slug, err := freeSlug(tx, in.Body.Slug, name)
+		if err != nil {
+			return err
+		}
+		out.Organization = api.Organization{Record: newRecord(tx, tx.NewID()), Name: name, Slug: slug, Status: active, Settings: map[string]any{}}
+		if err := store.Organizations.Insert(tx, &out.Organization); err != nil {
+			return takenSlug(err, slug)
+		}
+		owner, isNew, err := person(tx, email, strings.TrimSpace(in.Body.Owner.Name))
+		if err != nil {
+			return err
+		}
+		if isNew {
+			owner.Status = active
+			if err := store.Passwords.Put(tx, &store.Password{UserID: owner.ID, Hash: hash, ChangedAt: tx.Now()}); err != nil {
+				return err
+			}
+			if made {
+				out.OwnerPassword = &password
+			}
+		}
+		owner.PlatformAdmin = owner.PlatformAdmin || in.Body.Owner.PlatformAdmin
+		if err := errors.Join(store.Users.Update(tx, &owner), join(tx, out.ID, owner.ID, api.RoleOwner, active)); err != nil {
+			return err
+		}
+		m, err := store.Memberships.Get(tx, owner.ID, out.ID)
+		if err != nil {
+			return err
+		}
+		out.Owner = memberOf(m, owner)
+		here := by
+		here.OrganizationID = out.ID
+		if in.Body.APIKeyName != "" {
+			if out.APIKey, err = insertKey(tx, here, owner.ID, api.APIKeyBody{Name: in.Body.APIKeyName, Scopes: scopes}); err != nil {
+				return err
+			}
+		}
+		return note(tx, here, "organization.created", "organization", out.ID, map[string]any{"name": name, "owner": email})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// freeSlug is the wanted slug, or one made from the name that nobody has.
+func freeSlug(tx *store.Tx, wanted, name string) (string, error) {
+	if wanted != "" {
+		return wanted, nil
+	}
+	base := slugOf(name)
+	for n := 1; ; n++ {
+		slug := base
+		if n > 1 {
+			slug = fmt.Sprintf("%s-%d", base, n)
+		}
+		_, err := store.Organizations.By("slug").Get(tx, slug)
+		if ok, err := found(err); err != nil || !ok {
+			return slug, err
+		}
+	}
+}
+
+// person finds somebody by e-mail address, or makes them, invited.
+func person(tx *store.Tx, email, name string) (u api.User, isNew bool, err error) {
+	u, err = userByEmail(tx, email)
+	if ok, err := found(err); err != nil || ok {
+		return u, false, err
+	}
+	u = api.User{Record: newRecord(tx, tx.NewID()), Email: email, Name: name, Status: invited}
+	return u, true, store.Users.Insert(tx, &u)
+}

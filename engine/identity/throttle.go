@@ -1,0 +1,112 @@
+package identity
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// throttle slows failing sign-ins, per account and per address. It is kept in memory:
+// what it defends against is a rate, and a restart is slower than a wait.
+type throttle struct {
+	clock func() time.Time
+
+	mu    sync.Mutex
+	tries map[string]*failures
+}
+
+type failures struct {
+	count int
+	last  time.Time
+}
+
+const (
+	// forgiven is how long after the last failure a name starts anew.
+	forgiven = 15 * time.Minute
+	// freeForAccount and freeForAddress are the failures without a wait; many people
+	// may sit behind one address.
+	freeForAccount, freeForAddress = 5, 20
+	maxWait                        = time.Minute
+	// maxTried bounds the memory. Beyond it the oldest are forgotten.
+	maxTried = 100_000
+)
+
+func newThrottle(clock func() time.Time) *throttle {
+	return &throttle{clock: clock, tries: map[string]*failures{}}
+}
+
+// check refuses a try that comes too soon after failures.
+func (t *throttle) check(account, address string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock()
+	wait := max(t.wait(now, "a "+account, freeForAccount), t.wait(now, "i "+Network(address), freeForAddress))
+	if wait <= 0 {
+		return nil
+	}
+	return api.RateLimited(int((wait + time.Second - 1) / time.Second))
+}
+
+func (t *throttle) wait(now time.Time, name string, free int) time.Duration {
+	f := t.tries[name]
+	if f == nil || f.count < free || now.Sub(f.last) > forgiven {
+		return 0
+	}
+	pause := maxWait
+	if over := f.count - free; over < 6 {
+		pause = min(maxWait, time.Second<<over)
+	}
+	return pause - now.Sub(f.last)
+}
+
+func (t *throttle) failed(account, address string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock()
+	if len(t.tries) >= maxTried {
+		t.forget(now)
+	}
+	for _, name := range []string{"a " + account, "i " + Network(address)} {
+		f := t.tries[name]
+		if f == nil || now.Sub(f.last) > forgiven {
+			f = &failures{}
+			t.tries[name] = f
+		}
+		f.count++
+		f.last = now
+	}
+}
+
+// forget drops what is forgiven; where that is not enough, what was tried least.
+func (t *throttle) forget(now time.Time) {
+	for name, f := range t.tries {
+		if now.Sub(f.last) > forgiven || (f.count < 2 && len(t.tries) > maxTried/2) {
+			delete(t.tries, name)
+		}
+	}
+	if len(t.tries) >= maxTried {
+		clear(t.tries)
+	}
+}
+
+func (t *throttle) succeeded(account string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.tries, "a "+account)
+}
+
+// Network is what one customer of a provider has, to count by: an address, or a /64 of IPv6.
+func Network(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return "address " + address
+	}
+	if a = a.Unmap().WithZone(""); a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return "network " + p.String()
+		}
+	}
+	return "address " + a.String()
+}

@@ -1,0 +1,139 @@
+package identity
+
+import (
+	"context"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// ListUsers lists every person, for the platform's admin.
+func (s *Service) ListUsers(ctx context.Context, _ api.Caller, in *api.UsersInput) (*api.List[api.User], error) {
+	q := strings.ToLower(in.Q)
+	return store.ListAll(ctx, s.db, store.Users, in.Paging, store.PageQuery[api.User]{Filter: func(u *api.User) bool {
+		return (in.Status == "" || u.Status == in.Status) && strings.Contains(strings.ToLower(u.Email+" "+u.Name), q)
+	}})
+}
+
+func user(tx *store.Tx, id string) (api.User, error) {
+	u, err := store.Users.Get(tx, id)
+	return u, store.Missing(err, "user", id)
+}
+
+// Ban ends a person's sessions, links and keys at once, in every organization.
+func (s *Service) Ban(ctx context.Context, by api.Caller, in *api.BanUserInput) (*api.User, error) {
+	var u api.User
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if u, err = user(tx, in.UserID); err != nil {
+			return err
+		}
+		switch {
+		case u.ID == by.UserID:
+			return api.Conflict("nobody bans themselves")
+		case u.Status == banned:
+			return nil
+		}
+		if local, err := store.Settings.Get(tx, localUser); err == nil && local.Value == u.ID {
+			return api.Conflict("this is the person whose machine it is; a ban would lock them out of their own folder")
+		}
+		reason := strings.TrimSpace(in.Body.Reason)
+		if reason == "" {
+			return api.Invalid("reason", "say why; the person's organizations can read it")
+		}
+		u.Status, u.BanReason, u.UpdatedAt = banned, &reason, tx.Now()
+		if err := store.Users.Update(tx, &u); err != nil {
+			return err
+		}
+		if _, err := endSessions(tx, u.ID, ""); err != nil {
+			return err
+		}
+		if err := endLinks(tx, u.ID, func(store.Link) bool { return true }); err != nil {
+			return err
+		}
+		return everywhere(tx, u.ID, by, func(here api.Caller) error {
+			if err := revokeAll(tx, here, u.ID); err != nil {
+				return err
+			}
+			if err := endDelegations(tx, here, u.ID, nameOf(u)+" was banned", true); err != nil {
+				return err
+			}
+			return note(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason})
+		})
+	})
+	return &u, err
+}
+
+// everywhere does what concerns a person in each organization that they are a member of.
+func everywhere(tx *store.Tx, userID string, by api.Caller, do func(here api.Caller) error) error {
+	places, err := memberships(tx, userID)
+	if err != nil {
+		return err
+	}
+	for _, m := range places {
+		by.OrganizationID = m.OrganizationID
+		if err := do(by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revokeAll revokes a person's keys in the caller's organization.
+func revokeAll(tx *store.Tx, by api.Caller, userID string) error {
+	for k, err := range store.APIKeys.Scan(tx, by.OrganizationID) {
+		if err != nil {
+			return err
+		}
+		if k.CreatedBy == userID && k.RevokedAt == nil {
+			if err := revoke(tx, by, k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Unban lets a person sign in again. Their sessions and keys stay ended.
+func (s *Service) Unban(ctx context.Context, by api.Caller, in *api.UserInput) (*api.User, error) {
+	var u api.User
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if u, err = user(tx, in.UserID); err != nil || u.Status != banned {
+			return err
+		}
+		u.Status, u.BanReason, u.UpdatedAt = active, nil, tx.Now()
+		if known, err := store.Passwords.Has(tx, u.ID); err != nil {
+			return err
+		} else if !known {
+			u.Status = invited
+		}
+		if err := store.Users.Update(tx, &u); err != nil {
+			return err
+		}
+		return everywhere(tx, u.ID, by, func(here api.Caller) error {
+			return note(tx, here, "user.unbanned", "user", u.ID, nil)
+		})
+	})
+	return &u, err
+}
+
+// CreatePasswordLink makes a link for somebody who has lost their password.
+func (s *Service) CreatePasswordLink(ctx context.Context, by api.Caller, in *api.UserInput) (*api.PasswordLink, error) {
+	var out *api.PasswordLink
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		u, err := user(tx, in.UserID)
+		if err != nil {
+			return err
+		}
+		if u.Status == banned {
+			return api.Conflict("%s is banned", u.Email)
+		}
+		token, expires, err := newLink(tx, store.Link{Purpose: forPassword, UserID: u.ID, CreatedBy: by.UserID}, passwordLife)
+		if err != nil {
+			return err
+		}
+		out = &api.PasswordLink{Token: token, Path: linkPath + token, ExpiresAt: expires}
+		return note(tx, by, "password.link_created", "user", u.ID, nil)
+	})
+	return out, err
+}

@@ -1,0 +1,86 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/criteria"
+)
+
+// known is a control whose statements are our criteria for its code.
+func known(t *testing.T, code string) api.Control {
+	t.Helper()
+	e, ok := criteria.Of(code)
+	if !ok {
+		t.Fatalf("no criteria for %s", code)
+	}
+	c := control(e.Topic, e.Sentences...)
+	c.Code = code
+	return c
+}
+
+// Evidence has to name what a control is about, however close it comes in other words.
+func TestEvidenceNamesTheThing(t *testing.T) {
+	c := known(t, "IAC-10.14") // passkeys
+	for text, want := range map[string]bool{
+		"Users sign in with passkeys instead of passwords.":                                    true,
+		"Users sign in with a FIDO2 key that is bound to their device, instead of a password.": true,
+		"Users sign in with tokens instead of passwords, and they are bound to the device.":    false,
+		"Passwords are bound to the account of the user and revoked by the procedure if lost.": false,
+		"Lost badges are revoked and replaced by a defined procedure of the reception.":        false,
+		"A passkey of a user that is lost is revoked, and recovered by the written procedure.": true,
+	} {
+		j := judge(t, c, policy(text))
+		said := false
+		for _, s := range j.Statements {
+			said = said || s.Verdict == covered || s.Verdict == partial
+		}
+		if said != want {
+			t.Errorf("%q: said %v: %+v", text, said, j.Statements)
+		}
+	}
+}
+
+// What names the control and not what one statement asks says that statement in part at most, and
+// the reason has the words that were looked for.
+func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
+	d := newDemand("Key escrow is approved by the owner.", askedOf("key escrow", split("key escrow")))
+	d.says = anchorsOf(criteria.Groups{{"approve", "sign off"}})
+	asksForApproval(t, d)
+}
+
+// asksForApproval: the owner's approval of key escrow is read from a sentence that says it, and no more than
+// a part from one that doesn't.
+func asksForApproval(t *testing.T, d *demand) {
+	t.Helper()
+	for text, want := range map[string]string{
+		"Key escrow by the owner is approved.": covered, "Key escrow by the owner is signed off.": covered,
+		"Key escrow is signed off by the owner.": covered, "Key escrow is released by the owner.": partial,
+	} {
+		got := NewSession(nil, Options{}).readPassage(d, hit{candidateOf(policy(text)), 0.6})
+		if len(got) != 1 || got[0].verdict != want || want == partial && !strings.Contains(got[0].reason, "approve, sign off") {
+			t.Errorf("%q: %+v, want %s", text, got, want)
+		}
+	}
+}
+
+func candidateOf(p Passage) *candidate {
+	return &candidate{Passage: p, prepared: NewSession(nil, Options{}).analysed(p)}
+}
+
+// A word stands in any of a passage's sentences, in its headings or in its document's title; one that is
+// in no sentence's concepts is looked for as it is.
+func TestWhereAWordIsLookedFor(t *testing.T) {
+	p := policy("Doors are locked. Guests wait (before they enter) at the gate.")
+	p.HeadingPath, p.DocumentTitle = []string{"Visitor entry"}, "Handbook of the premises"
+	c := candidateOf(p)
+	for word, want := range map[string]bool{"door": true, "visitors": true, "premises": true, "before": true, "until": false, "badge": false, "visitor entry": true, "visitor badge": false, "guest gate": true, "door gate": false, "visitor door": true} {
+		if got := c.unnamed(anchorsOf(criteria.Groups{{word}})) == nil; got != want {
+			t.Errorf("%q: %v", word, got)
+		}
+	}
+	if a := c.unnamed(anchorsOf(criteria.Groups{{"door"}, {"badge", "card"}})); a == nil || a.String() != "badge, card or their like" {
+		t.Errorf("unnamed: %v", a)
+	}
+}

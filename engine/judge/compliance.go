@@ -1,0 +1,96 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scf-service/service/api"
+)
+
+// Assessed tells whether a control applies and was judged, by the rules or a person.
+func Assessed(item *api.SoAItem) bool {
+	return item.Applicability.In() && item.ImplementationStatus != api.NotAssessed && item.ImplementationStatus != ""
+}
+
+// Compliance is the plain percentage over the items that apply and were assessed:
+// implemented ones count 1, partly implemented ones ½. It is nil where there is none.
+// What is not evidenced counts as assessed: it was looked for.
+func Compliance(items []api.SoAItem) (pct *float64, formula string) {
+	var all, full, half int
+	for _, it := range items {
+		if !Assessed(&it) {
+			continue
+		}
+		all++
+		switch it.ImplementationStatus {
+		case api.Implemented:
+			full++
+		case api.PartiallyImplemented:
+			half++
+		}
+	}
+	if all == 0 {
+		return nil, "No control is both applicable and assessed, so there is no percentage."
+	}
+	v := math.Round((float64(full)+float64(half)/2)/float64(all)*1e4) / 100
+	return &v, fmt.Sprintf("(%d implemented + ½ × %d partially implemented) ÷ %d applicable and assessed = %.2f %%", full, half, all, v)
+}
+
+// The levels of conformity.
+const (
+	StrictlyConforms      = "strictly_conforms"
+	Conforms              = "conforms"
+	SignificantDeficiency = "significant_deficiency"
+	MaterialWeakness      = "material_weakness"
+)
+
+// ConformityResult is conformity by the SCF's thresholds. Only implemented controls
+// count; a control that is partly done is deficient.
+type ConformityResult struct {
+	Level             string   // empty where nothing was assessed
+	Pct               *float64 // satisfactory over assessed, 0 to 100
+	DeficientMaterial []string // codes of material controls that are deficient
+	Formula           string
+}
+
+// Conformity rates items by the SCF's thresholds: all satisfactory conforms strictly;
+// 80 % with no material control deficient conforms; 70 % likewise is a significant
+// deficiency; anything else is a material weakness. weight tells a control's weight
+// by its code; 10 is material.
+func Conformity(items []api.SoAItem, weight func(code string) int) ConformityResult {
+	var r ConformityResult
+	all, good := 0, 0
+	for _, it := range items {
+		if !Assessed(&it) {
+			continue
+		}
+		all++
+		if it.ImplementationStatus == api.Implemented {
+			good++
+		} else if weight(it.ControlCode) == 10 {
+			r.DeficientMaterial = append(r.DeficientMaterial, it.ControlCode)
+		}
+	}
+	slices.Sort(r.DeficientMaterial)
+	if all == 0 {
+		r.Formula = "No control is both applicable and assessed, so there is no conformity."
+		return r
+	}
+	v := float64(good) / float64(all) * 100
+	switch {
+	case good == all:
+		r.Level = StrictlyConforms
+	case len(r.DeficientMaterial) > 0 || good*10 < all*7:
+		r.Level = MaterialWeakness
+	case good*10 < all*8:
+		r.Level = SignificantDeficiency
+	default:
+		r.Level = Conforms
+	}
+	r.Formula = fmt.Sprintf("%d satisfactory ÷ %d applicable and assessed = %.2f %%; %s deficient (weight 10). 100 %% conforms strictly, 80 %% conforms, 70 %% is a significant deficiency, less or any deficient material control is a material weakness.",
+		good, all, v, counted(len(r.DeficientMaterial), "material control"))
+	v = math.Round(v*100) / 100
+	r.Pct = &v
+	return r
+}

@@ -1,0 +1,175 @@
+package judge
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed lexicon.txt
+var lexiconText string
+
+// lexicon holds the field's equivalents. It is read once and never changes.
+type lexicon struct {
+	// phrases by their first stem, longest first.
+	phrases map[string][]phrase
+	broader map[string][]string // concept → what it is a kind of
+	near    map[string][]string // concept → what may be meant by it, given the rest of the sentence
+	kin     map[string][]term   // both, for a sentence's concepts
+	weight  map[string]float64  // of concepts that tell less than others
+	action  map[string]bool     // concepts that say what is done
+}
+
+type phrase struct {
+	key     string // its stems, as concept is asked for them
+	stems   []string
+	concept string
+}
+
+// What a term tells. Rare words are what a statement is about; general ones are
+// said everywhere. The list is fixed, so that one document more or less never
+// changes how another is judged.
+const (
+	weightGeneral = 0.25
+	weightCommon  = 0.6
+	weightPlain   = 1.0
+	creditBroader = 0.85 // a sentence that names one kind of what the statement names
+	creditAkin    = 0.7  // a word that may mean what the statement names
+	creditContext = 0.75 // a term that only the headings or the title hold
+)
+
+var lex = sync.OnceValue(func() *lexicon {
+	l := &lexicon{
+		phrases: make(map[string][]phrase),
+		broader: make(map[string][]string),
+		near:    make(map[string][]string),
+		kin:     make(map[string][]term),
+		weight:  make(map[string]float64),
+		action:  make(map[string]bool),
+	}
+	key := func(s string) string { // one concept's name: the stems of its words
+		var stems []string
+		for _, w := range split(s) {
+			stems = append(stems, w.stem)
+		}
+		return strings.Join(stems, " ")
+	}
+	section := ""
+	for line := range strings.Lines(lexiconText) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			section = strings.Trim(line, "[]")
+		case section == "same":
+			variants := strings.Split(line, "|")
+			concept := key(variants[0])
+			for _, v := range variants {
+				stems := strings.Split(key(v), " ")
+				l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{strings.Join(stems, " "), stems, concept})
+			}
+		case section == "kinds":
+			narrow, wide, _ := strings.Cut(line, ">")
+			for n := range strings.SplitSeq(narrow, "|") {
+				for w := range strings.SplitSeq(wide, "|") {
+					l.broader[l.concept(key(n))] = append(l.broader[l.concept(key(n))], l.concept(key(w)))
+				}
+			}
+		case section == "near":
+			var group []string
+			for v := range strings.SplitSeq(line, "|") {
+				k := key(v)
+				c := l.concept(k)
+				if c == k && strings.Contains(k, " ") { // a phrase of its own
+					stems := strings.Split(k, " ")
+					l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{k, stems, k})
+				}
+				group = append(group, c)
+			}
+			for _, c := range group[1:] {
+				if c != group[0] && !slices.Contains(l.near[c], group[0]) {
+					l.near[c] = append(l.near[c], group[0])
+				}
+			}
+		case section == "general" || section == "common":
+			w := weightGeneral
+			if section == "common" {
+				w = weightCommon
+			}
+			for _, f := range split(line) {
+				l.weight[l.concept(f.stem)] = w
+			}
+		case section == "actions":
+			for _, f := range split(line) {
+				l.action[l.concept(f.stem)] = true
+			}
+		}
+	}
+	for concept, wide := range l.broader {
+		for _, w := range wide {
+			l.kin[concept] = append(l.kin[concept], term{id: termID(w), credit: creditBroader})
+		}
+	}
+	for concept, akin := range l.near {
+		for _, a := range akin {
+			l.kin[concept] = append(l.kin[concept], term{id: termID(a), credit: creditAkin})
+		}
+	}
+	for first, ps := range l.phrases {
+		sortLongest(ps)
+		l.phrases[first] = ps
+	}
+	return l
+})
+
+func sortLongest(ps []phrase) {
+	for i := 1; i < len(ps); i++ {
+		for j := i; j > 0 && len(ps[j].stems) > len(ps[j-1].stems); j-- {
+			ps[j], ps[j-1] = ps[j-1], ps[j]
+		}
+	}
+}
+
+// concept maps a key of stems to the concept it is a way of saying, or itself.
+func (l *lexicon) concept(key string) string {
+	first, _, _ := strings.Cut(key, " ")
+	for _, p := range l.phrases[first] {
+		if p.key == key {
+			return p.concept
+		}
+	}
+	return key
+}
+
+// at returns the longest phrase that begins at words[i], and its length in words.
+func (l *lexicon) at(words []word, i int) (string, int) {
+	for _, p := range l.phrases[words[i].stem] {
+		if i+len(p.stems) > len(words) {
+			continue
+		}
+		same := true
+		for k, s := range p.stems {
+			if words[i+k].stem != s {
+				same = false
+				break
+			}
+		}
+		if same {
+			return p.concept, len(p.stems)
+		}
+	}
+	return "", 0
+}
+
+func (l *lexicon) weightOf(concept string) float64 {
+	if w, ok := l.weight[concept]; ok {
+		return w
+	}
+	return weightPlain
+}
+
+// conceptID is the id of the concept that a word belongs to.
+func conceptID(w string) uint64 {
+	return termID(lex().concept(stemOf(w)))
+}

@@ -1,0 +1,77 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+)
+
+// What stands under "Purpose" or "Scope" says what a document is for; the rules stand elsewhere.
+func TestPreamblesBearNothingInFull(t *testing.T) {
+	const statement, text = "Backups are taken every day.", "Backups of all servers are taken every day."
+	for heading, want := range map[string]string{
+		"Purpose": partial, "1. Purpose and Scope": partial, "Scope of this policy": partial, "Terms and definitions": partial, "Background": partial,
+		"Backups": covered, "Scope of backups": covered, "4 Rules": covered, "Terms of service": covered, "Policy": covered, "": covered,
+	} {
+		p := policy(text)
+		if heading != "" {
+			p.HeadingPath = []string{"Backup policy", heading}
+		}
+		if v := judge(t, control("Backups", statement), p).Statements[0]; v.Verdict != want {
+			t.Errorf("under %q: %s (%s), want %s", heading, v.Verdict, v.Reason, want)
+		}
+	}
+}
+
+// What asks for a scope is said there.
+func TestScopeIsSaidUnderScope(t *testing.T) {
+	p := policy("We confirm the scope of the management system every year.")
+	p.HeadingPath = []string{"Manual", "Scope"}
+	if v := judge(t, control("Scope", "The scope of the management system is confirmed every year."), p).Statements[0]; v.Verdict != covered {
+		t.Errorf("%s (%s)", v.Verdict, v.Reason)
+	}
+}
+
+// A document full of blanks is a template, also where a sentence of it has none.
+func TestManyBlanksMakeATemplate(t *testing.T) {
+	rule := policy("Backups of all servers are taken every day.")
+	for blanks, want := range map[string]string{
+		"Recovery takes [set the time]. It is led by [job title]. Call [name of supplier].": partial,
+		"Recovery takes [set the time].": covered,
+		"Template B-3: call of the crisis team\nRecovery takes [set the time]. It is led by [job title]. Call [name of supplier].": covered, // to be copied, below a whole handbook
+		"See [1], [x], [the list](list.md), [a](b) and [c] for more.":                                                              covered,
+	} {
+		form := policy(blanks)
+		form.DocumentID, form.ChunkID = rule.DocumentID, "c-2"
+		v := judge(t, control("Backups", "Backups are taken every day."), rule, form).Statements[0]
+		if v.Verdict != want || (want == partial) != strings.Contains(v.Reason, "template with 3 blanks") {
+			t.Errorf("beside %q: %s (%s), want %s", blanks, v.Verdict, v.Reason, want)
+		}
+	}
+}
+
+// What a document says it is an example of is nobody's rule yet, and a brochure wants to sell.
+func TestExamplesAndBrochuresAreNoRules(t *testing.T) {
+	for notice, want := range map[string]string{
+		"Example text, replace before use.":                                     partial,
+		"This document is a template.":                                          partial,
+		"Adapt this policy to your organization.":                               partial,
+		"For illustration purposes only.":                                       partial,
+		"The sample policy of the association was adapted in 2025.":             covered,
+		"Send us a sample of the text before the contract template is changed.": covered,
+	} {
+		rule := policy("Backups of all servers are taken every day.")
+		said := policy(notice)
+		said.DocumentID, said.ChunkID = rule.DocumentID, "c-2"
+		v := judge(t, control("Backups", "Backups are taken every day."), rule, said).Statements[0]
+		if v.Verdict != want || (want == partial) != strings.Contains(v.Reason, "nobody has adapted") {
+			t.Errorf("beside %q: %s (%s), want %s", notice, v.Verdict, v.Reason, want)
+		}
+	}
+	for name, want := range map[string]string{"brochure.pdf": partial, "Press release 2026.md": partial, "whitepaper.md": partial, "release.md": covered, "papers.md": covered} {
+		p := policy("Backups of all servers are taken every day.")
+		p.Filename = name
+		if v := judge(t, control("Backups", "Backups are taken every day."), p).Statements[0]; v.Verdict != want {
+			t.Errorf("in %s: %s (%s), want %s", name, v.Verdict, v.Reason, want)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+)
+
+// Sentences that strangers wrote, and how they are meant.
+func TestHowSentencesAreMeant(t *testing.T) {
+	for _, tc := range []struct {
+		text                               string
+		hedged, limited, wished, plan, not bool
+	}{
+		{text: "Staff may use only the encrypted sticks that IT hands out."},
+		{text: "No visitor may enter the server room alone."},
+		{text: "Whoever breaks this policy may be subject to disciplinary action."},
+		{text: "Staff may report incidents by mail.", hedged: true},
+		{text: "Supplier: Acme; We may audit or get a report: yes; Owner: IT"},
+		{text: "Supplier: Acme; Audits: we may audit them; Owner: IT", hedged: true},
+		{text: "Anti-malware runs on laptops only.", limited: true},
+		{text: "Anti-malware runs on all laptops; old analysers have none.", limited: true},
+		{text: "A phone that has none is refused."},
+		{text: "Handheld scanners are outside of this policy.", limited: true},
+		{text: "An external test would be desirable, but budget has not been granted.", wished: true},
+		{text: "We recommend that you run a continuity exercise each year.", wished: true},
+		{text: "The owner signed a waiver until 31 August 2027."},
+		{text: "Until 31 August 2027 logs are to be kept by hand.", plan: true},
+		{text: "By Easter 2028 forty roles are to be described.", plan: true},
+		{text: "Staff who are going to see patients are vetted."},
+		{text: "Shared accounts are no longer permitted."},
+		{text: "What is no longer needed is taken away."},
+		{text: "Shared accounts are no longer checked.", not: true},
+		{text: "Laws are kept in a register; there is none yet.", not: true},
+	} {
+		s := analyse(tc.text, 2026).sentences[0]
+		for _, is := range []struct {
+			what      string
+			got, want bool
+		}{
+			{"hedged", s.hedge != "", tc.hedged}, {"limited", s.limit != "", tc.limited}, {"wished", s.unreal != 0, tc.wished},
+			{"a plan", s.plan != "", tc.plan}, {"denied", s.denied&1 != 0, tc.not},
+		} {
+			if is.got != is.want {
+				t.Errorf("%q: %s %v", tc.text, is.what, is.got)
+			}
+		}
+	}
+}
+
+// Where a sentence says what is done in some case, it is a rule, with a comma or without.
+func TestRulesForACase(t *testing.T) {
+	c := control("Alerts", "An alert is raised when a source of logs stops sending.")
+	holds(t, c, map[string]string{
+		"An alert is raised when a source of logs stops sending.": covered,
+		"If a source of logs stops sending an alert is raised.":   covered,
+	})
+}
+
+// What is denied is what the sentence names, not all that its heading is about.
+func TestWhatIsDenied(t *testing.T) {
+	holds(t, control("Malware protection", "Malware protection reports to a console."), map[string]string{
+		"Malware protection reports to a console. Laboratory workstations do not require it.": covered,
+	})
+	holds(t, control("Multi-factor authentication", "Administrators use multi-factor authentication."), map[string]string{
+		"Remote access without multi-factor authentication is possible for board members.": missing,
+		"Administrators don't use multi-factor authentication.":                            denied,
+	})
+	holds(t, control("Custody", "A chain of custody is recorded."), map[string]string{
+		"It is not the case that evidence may be altered: a chain of custody is recorded for each item.": covered,
+		"It is not the case that a chain of custody is recorded.":                                        denied,
+		"A chain of custody has never been attempted.":                                                   denied,
+	})
+}
+
+// What a document says of its own state, in the ways that there are.
+func TestWaysToSayDraftAndDue(t *testing.T) {
+	for text, want := range map[string]bool{
+		"DRAFT v0.3 - not approved - for comment until 2026-12-15": true, "**DRAFT 0.4 for comment**": true, "DRAFT. 20 October 2026.": true, "Draft": true,
+		"Draft policies are read by the board.": false, "Draft reports go to the auditor.": false,
+	} {
+		var f docFacts
+		f.read(Passage{Text: "Key management\n" + text + "\nKeys are kept in a vault."})
+		if got := f.draft != ""; got != want {
+			t.Errorf("%q: a draft: %v", text, got)
+		}
+	}
+	for name, want := range map[string]bool{"DRAFT-crypto.md": true, "retention (draft).docx": true, "overdraft.md": false, "drafting-rules.md": false} {
+		if got := (&candidate{Passage: Passage{Filename: name}}).notInForce() != ""; got != want {
+			t.Errorf("%s: a draft: %v", name, got)
+		}
+	}
+	var f docFacts
+	f.read(Passage{Text: "Issued September 2019. To be renewed not later than September 2021."})
+	if f.review.Year() != 2021 {
+		t.Errorf("due %v", f.review)
+	}
+}
+
+// A list of steps with boxes says what is to be done; a form that nobody filled in says nothing.
+func TestChecklists(t *testing.T) {
+	c := control("Secrecy", "New staff sign a secrecy agreement.")
+	list := passage("procedure", "Before the first day:\n\n- [ ] New staff sign a secrecy agreement.\n- [ ] A laptop is ordered.")
+	list.Filename, list.DocumentTitle = "onboarding-checklist.md", "Onboarding checklist"
+	if v := judge(t, c, list).Statements[0]; v.Verdict != partial {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	list.Text = "New staff sign a secrecy agreement: [ ] yes [ ] no"
+	if v := judge(t, c, list).Statements[0]; v.Verdict == partial || v.Verdict == covered {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// A note to do something later leaves no blank in what else the page says.
+func TestNotesToDo(t *testing.T) {
+	holds(t, control("Local rights", "Users have no local administrator rights."), map[string]string{
+		"Users have no local administrator rights.\n\nTODO: write down who owns which server.": covered,
+	})
+}
+
+// The versions of two documents don't disagree, and a yearly month is a year.
+func TestImprintsAndYearlyMonths(t *testing.T) {
+	c := control("Document control", "Documents carry a version, an owner and an approval date.")
+	a, b := policy("Version 1.4, owner: Jo Field, approved every 12 months, next review 2027-01-01."), policy("Version 2.0, owner: Jo Field, approved every 6 months, next review 2027-02-02.")
+	b.DocumentID, b.ChunkID = "other", "other-1"
+	if v := judge(t, c, a, b).Statements[0]; v.Verdict == conflicting {
+		t.Error(v.Reason)
+	}
+	holds(t, control("Risk assessment", "A risk assessment is carried out at least once a year."), map[string]string{
+		"A risk assessment is carried out every October.":                                   covered,
+		"A risk assessment is carried out each calendar year.":                              covered,
+		"A risk assessment is carried out not less than once in every financial year.":      covered,
+		"A risk assessment is carried out every business year.":                             covered,
+		"A risk assessment is carried out within ten business days after each acquisition.": partial,
+	})
+}
+
+// The words of a clause that denies are no sign of what the rest of the sentence says.
+func TestDeniedClausesLendNoWords(t *testing.T) {
+	c := candidateOf(policy("Water pipes cross the ceiling; there is no leak sensor."))
+	s := &c.sentences[0]
+	if s.denied == 0 || len(s.affirmed.ids) >= len(s.roots.ids) {
+		t.Errorf("%d of %d stems are left", len(s.affirmed.ids), len(s.roots.ids))
+	}
+}
+
+// Sentences of a lift maker's documents that were heard wrong, by what their one statement comes to.
+func TestHeardRightSince(t *testing.T) {
+	for _, tc := range []struct{ category, ask, text, want string }{
+		{"policy", "Suppliers return a questionnaire before signing.", "No supplier is signed before Purchasing has sent the questionnaire.", partial},
+		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", partial},
+		{"policy", "Suppliers return a questionnaire before signing.", "No supplier who holds our data, or who connects to our network, is signed before Purchasing has sent the questionnaire.", partial},
+		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", missing},
+		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", denied},
+		{"policy", "Personal data is deleted.", "Personal data is not deleted.", denied},
+		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", covered},
+		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", partial},
+		{"record", "Accounts of leavers are disabled on their last working day.", "The accounts of leavers were switched off on their last working day.", covered},
+		{"policy", "A data protection officer is appointed.", "Graham Penhallow was appointed in writing as data protection officer in 2019.", covered},
+		{"policy", "Backups are tested.", "Backups were tested in 2019.", partial},
+		{"record", "Water leak sensors are installed.", "A water leak sensor was talked about and put off.", denied},
+		{"policy", "Firewall rules are reviewed at least every six months.", "Firewall rules were meant to be reviewed every six months; the last time was in September 2024.", missing},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2026.", partial},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2031.", covered},
+		{"policy", "Input is validated.", "Input is validated everywhere except the export function.", partial},
+		{"policy", "Ports are closed by default.", "Ports are closed by default except the one of the web server.", covered},
+		{"policy", "Data loss prevention is in use.", "There's no DLP.", denied},
+		{"policy", "Deviations of time are monitored.", "We've no 24/7 monitoring.", missing},
+		{"report", "Critical patches are installed within 14 days.", "Critical patches were installed within 14 days: 71 % (target 95).", partial},
+	} {
+		j := judge(t, control("Control", tc.ask), passage(tc.category, tc.text))
+		if got := j.Statements[0]; got.Verdict != tc.want {
+			t.Errorf("%q for %q: %s (%s), want %s", tc.text, tc.ask, got.Verdict, got.Reason, tc.want)
+		}
+	}
+}
+
+// Who doesn't delete personal data has some, and who forbids private phones may have others.
+func TestTraitIsDeniedByWhatOneHas(t *testing.T) {
+	for text, want := range map[string]bool{
+		"We do not store personal data.":                   true,
+		"We don't delete personal data from our backups.":  false,
+		"We never shred paper with personal data at home.": false,
+	} {
+		at := strings.Index(text, "personal data")
+		if got := denialOfTrait(text, []int{at, at + len("personal data")}); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

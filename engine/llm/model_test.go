@@ -1,0 +1,201 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func made(t *testing.T, name string, h http.HandlerFunc, timeout time.Duration) *Model {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	m, err := New(Options{Name: name, Server: s.URL, Timeout: timeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func ollamaSays(text string, tokens int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "{\"message\":{\"role\":\"assistant\",\"content\":%q},\"done\":false}\n", text)
+		fmt.Fprintf(w, "{\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"prompt_eval_count\":7,\"eval_count\":%d}\n", tokens)
+	}
+}
+
+func openSays(text string, tokens int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		b, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": text}}}, "usage": map[string]any{"prompt_tokens": 7, "completion_tokens": tokens}})
+		_, _ = w.Write(b)
+	}
+}
+
+var ask = Request{System: "s", User: "u", Schema: json.RawMessage(`{"type":"object"}`), MaxTokens: 50}
+
+func TestChat(t *testing.T) {
+	for _, m := range []*Model{made(t, "ollama/q", ollamaSays(`{"a":1}`, 5), time.Minute), made(t, "openai/q", openSays(`{"a":1}`, 5), time.Minute)} {
+		a, err := m.Chat(t.Context(), ask)
+		if err != nil || a.Text != `{"a":1}` || a.Prompt != 7 || a.Completion != 5 || a.Model != m.Name() {
+			t.Errorf("%s: %+v, %v", m.Name(), a, err)
+		}
+	}
+}
+
+// Whatever a server does, the answer is one of the known reasons, and comes.
+func TestBadServers(t *testing.T) {
+	gone := make(chan struct{})
+	t.Cleanup(func() { close(gone) })
+	hang := func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-gone:
+		}
+	}
+	for _, tc := range []struct {
+		name, model string
+		server      http.HandlerFunc
+		want        error
+	}{
+		{"slow", "ollama/q", hang, ErrSlow},
+		{"slow", "openai/q", hang, ErrSlow},
+		{"streams for ever", "ollama/q", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprintln(w, `{"message":{"content":"x"},"done":false}`); err != nil {
+					return
+				}
+			}
+		}, ErrTooMuch},
+		{"10 MB", "openai/q", openSays(strings.Repeat("x", 10<<20), 5), ErrTooMuch},
+		{"streams for ever", "openai/q", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprint(w, strings.Repeat(" ", 4096)); err != nil {
+					return
+				}
+			}
+		}, ErrTooMuch},
+		{"10 MB in a line", "ollama/q", ollamaSays(strings.Repeat("x", 10<<20), 5), ErrNonsense},
+		{"nested", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":`+strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)+"}")
+		}, ErrNonsense},
+		{"other types", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":{"content":{"a":1}},"done":"yes"}`)
+		}, ErrNonsense},
+		{"other types", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `{"choices":"none","usage":7}`)
+		}, ErrNonsense},
+		{"closes early", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"message":{"content":"x"},"done":false}`)
+		}, ErrAway},
+		{"closes early", "openai/q", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ErrAway},
+		{"no JSON", "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, ErrNonsense},
+		{"unknown", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"model 'q' not found"}`, http.StatusNotFound)
+		}, ErrUnknown},
+		{"too long", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "maximum context length", http.StatusBadRequest)
+		}, ErrContext},
+		{"too many tokens", "openai/q", openSays("{}", 51), ErrTooMuch},
+		{"nested", "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("[", 20000)) }, ErrNonsense},
+	} {
+		t.Run(tc.name+" "+tc.model, func(t *testing.T) {
+			limit := time.Minute
+			if errors.Is(tc.want, ErrSlow) {
+				limit = 50 * time.Millisecond
+			}
+			if _, err := made(t, tc.model, tc.server, limit).Chat(t.Context(), ask); !errors.Is(err, tc.want) {
+				t.Errorf("%v, not %v", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAwayIsTriedAgain(t *testing.T) {
+	var calls atomic.Int32
+	m := made(t, "openai/q", func(w http.ResponseWriter, r *http.Request) {
+		if calls.Add(1) == 1 {
+			http.Error(w, "starting", http.StatusServiceUnavailable)
+			return
+		}
+		openSays("{}", 1)(w, r)
+	}, time.Minute)
+	if _, err := m.Chat(t.Context(), ask); err != nil || calls.Load() != 2 {
+		t.Errorf("%d calls, %v", calls.Load(), err)
+	}
+}
+
+// A model that took too long isn't waited for by the next who ask.
+func TestSlowModelsRest(t *testing.T) {
+	var calls atomic.Int32
+	gone := make(chan struct{})
+	m := made(t, "openai/q", func(_ http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		select {
+		case <-r.Context().Done():
+		case <-gone:
+		}
+	}, 50*time.Millisecond)
+	t.Cleanup(func() { close(gone) }) // before the server closes, which waits
+	for range 100 {
+		if _, err := m.Chat(t.Context(), ask); !errors.Is(err, ErrSlow) {
+			t.Fatal(err)
+		}
+	}
+	if calls.Load() != 1 {
+		t.Errorf("it was asked %d times", calls.Load())
+	}
+}
+
+// A model is asked one thing at a time, and only so many wait.
+func TestOneQueue(t *testing.T) {
+	var at, most atomic.Int32
+	enter, leave := make(chan struct{}, 64), make(chan struct{})
+	m := made(t, "openai/q", func(w http.ResponseWriter, r *http.Request) {
+		most.Store(max(most.Load(), at.Add(1)))
+		enter <- struct{}{}
+		<-leave
+		at.Add(-1)
+		openSays("{}", 1)(w, r)
+	}, time.Minute)
+	errs := make(chan error, 40)
+	for range 40 {
+		go func() { _, err := m.Chat(t.Context(), ask); errs <- err }()
+	}
+	<-enter
+	busy := 0
+	for range 40 - maxWaiting { // those refused come back at once
+		if err := <-errs; errors.Is(err, ErrBusy) {
+			busy++
+		}
+	}
+	close(leave)
+	for range maxWaiting {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if busy != 40-maxWaiting || most.Load() != 1 {
+		t.Errorf("%d were refused, %d answered at the same time", busy, most.Load())
+	}
+}
+
+func TestStatusAndNames(t *testing.T) {
+	m := made(t, "ollama/qwen3:8b", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"models":[{"name":"qwen3:8b","digest":"abc"}]}`)
+	}, time.Minute)
+	if s := m.Status(t.Context()); !s.Ready || s.Digest != "abc" || s.Problem != "" {
+		t.Errorf("%+v", s)
+	}
+	for _, bad := range []Options{{Name: "qwen"}, {Name: "oracle/x"}, {Name: "openai/x"}, {Name: "ollama/"}, {Name: "ollama/x", Server: "ftp://x"}, {Name: "ollama/x", Server: "http://u:p@x"}} {
+		if _, err := New(bad); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}

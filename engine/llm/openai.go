@@ -1,0 +1,124 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// openAI speaks the protocol of that name to any server on the user's own network.
+type openAI struct {
+	name, token string
+	server      *url.URL
+	web         *http.Client
+}
+
+type openAnswer struct {
+	Model   string `json:"model"`
+	Choices []struct {
+		Message      struct{ Content string } `json:"message"`
+		FinishReason string                   `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
+	body := map[string]any{"model": o.name, "temperature": 0, "max_tokens": r.MaxTokens,
+		"messages": []map[string]string{{"role": "system", "content": r.System}, {"role": "user", "content": r.User}}}
+	if len(r.Schema) > 0 {
+		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": r.Schema}}
+	}
+	var out openAnswer
+	if err := o.call(ctx, http.MethodPost, "chat/completions", body, &out); err != nil {
+		return Answer{}, err
+	}
+	if len(out.Choices) == 0 {
+		return Answer{}, fmt.Errorf("%w: it has no choice", ErrNonsense)
+	}
+	a := Answer{Text: out.Choices[0].Message.Content, Model: "openai/" + o.name, Prompt: max(0, out.Usage.Prompt), Completion: max(0, out.Usage.Completion)}
+	if a.Completion == 0 { // a server that doesn't count
+		a.Completion = (len(a.Text) + 3) / 4
+	}
+	return a, nil
+}
+
+func (*openAI) tells() bool { return false }
+
+func (o *openAI) status(ctx context.Context) (Status, error) {
+	var s Status
+	var all struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := o.call(ctx, http.MethodGet, "models", nil, &all); err != nil {
+		return s, err
+	}
+	for _, m := range all.Data {
+		if len(s.Available) < 200 {
+			s.Available = append(s.Available, "openai/"+m.ID)
+		}
+		s.Ready = s.Ready || m.ID == o.name
+	}
+	if !s.Ready {
+		return s, fmt.Errorf("%w: %s", ErrUnknown, o.name)
+	}
+	return s, nil
+}
+
+func (o *openAI) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(b)
+	}
+	at := *o.server
+	at.Path = strings.TrimSuffix(at.Path, "/") + "/"
+	if at.Path == "/" {
+		at.Path = "/v1/"
+	}
+	req, err := http.NewRequestWithContext(ctx, method, at.JoinPath(path).String(), body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if o.token != "" {
+		req.Header.Set("Authorization", "Bearer "+o.token)
+	}
+	resp, err := o.web.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	switch {
+	case errors.Is(err, ErrTooMuch), ctx.Err() != nil && err != nil:
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: the answer broke off", ErrAway)
+	case resp.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("%w: %s", ErrUnknown, clip(string(b)))
+	case resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(b), []byte("context")):
+		return fmt.Errorf("%w: %s", ErrContext, clip(string(b)))
+	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests:
+		return fmt.Errorf("%w: %s", ErrAway, resp.Status)
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("%w: %s", ErrNonsense, resp.Status)
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		return fmt.Errorf("%w: %s", ErrNonsense, clip(err.Error()))
+	}
+	return nil
+}

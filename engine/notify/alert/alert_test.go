@@ -1,0 +1,283 @@
+package alert_test
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	netmail "net/mail"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/notify/alert"
+	"github.com/scf-service/service/engine/notify/mail"
+	"github.com/scf-service/service/store"
+	_ "github.com/scf-service/service/store/bolt"
+)
+
+const ours = "018f0000-0000-7000-8000-00000000000a"
+
+// house is a service with a clock that stands still and figures of the test's own.
+type house struct {
+	*alert.Service
+	t       testing.TB
+	db      *store.DB
+	mu      sync.Mutex
+	time    time.Time
+	by      api.Caller
+	figures []api.Metric
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{t: t, time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), by: api.Caller{OrganizationID: ours, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}}
+	var err error
+	now := func() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
+	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.db.Close() })
+	err = h.db.Update(t.Context(), func(tx *store.Tx) error {
+		if err := store.Organizations.Insert(tx, &api.Organization{Record: api.Record{ID: ours}, Name: "Acme", Slug: "acme", Status: "active"}); err != nil {
+			return err
+		}
+		if err := store.Users.Insert(tx, &api.User{Record: api.Record{ID: "u-ada"}, Email: "ada@acme.example", Status: "active"}); err != nil {
+			return err
+		}
+		return store.Memberships.Insert(tx, &store.Membership{UserID: "u-ada", OrganizationID: ours, Role: api.RoleOwner, Status: "active", ID: "m-ada"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := mail.New(mail.Options{DB: h.db, Clock: now, Logger: slog.New(slog.DiscardHandler), Server: &mail.Server{Host: "127.0.0.1", Port: 1, From: netmail.Address{Address: "grc@acme.example"}},
+		Seal: func(s string) ([]byte, error) { return []byte(s), nil }, Open: func(b []byte) (string, error) { return string(b), nil }})
+	h.Service = alert.New(alert.Options{DB: h.db, Logger: slog.New(slog.DiscardHandler), Mail: post, Counted: []string{"organization_open_findings"},
+		Metrics: func(_ context.Context, org string) ([]api.Metric, error) {
+			if org != ours {
+				return nil, nil
+			}
+			return h.figures, nil
+		}})
+	return h
+}
+
+func (h *house) gaps(n float64) {
+	h.figures = []api.Metric{{Name: "organization_open_findings", Labels: map[string]string{"severity": "critical"}, Value: n},
+		{Name: "organization_open_findings", Labels: map[string]string{"severity": "low"}, Value: 100}, {Name: "service_mails_queued", Value: 1}}
+}
+
+// later looks at the rules after a while, with the figure as it is then.
+func (h *house) later(d time.Duration, gaps float64) {
+	h.t.Helper()
+	h.mu.Lock()
+	h.time = h.time.Add(d)
+	h.mu.Unlock()
+	h.gaps(gaps)
+	if err := h.Look(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) rule(metric, operator string, threshold float64, window int, channels ...string) (*api.AlertRule, error) {
+	in := &api.CreateAlertInput{}
+	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds, in.Body.Channels = "Gaps", metric, operator, threshold, window, channels
+	return h.Create(h.t.Context(), h.by, in)
+}
+
+func (h *house) state(id string) *api.AlertRule {
+	h.t.Helper()
+	r, err := h.Get(h.t.Context(), h.by, &api.AlertInput{AlertID: id})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+// told are the subjects of mails, and the events for webhooks.
+func (h *house) told() (mails, events []string) {
+	h.t.Helper()
+	err := h.db.View(h.t.Context(), func(tx *store.Tx) error {
+		for e, err := range store.Emails.Scan(tx, ours) {
+			if err != nil {
+				return err
+			}
+			mails = append(mails, strings.Join(e.To, ",")+" "+e.Subject)
+		}
+		all, err := store.Outbox.Next(tx, "test", 100)
+		for _, e := range all {
+			events = append(events, e.Topic)
+		}
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return mails, events
+}
+
+// A rule fires when the figure has been beyond for the window, and is fine again when it
+// has been within it for as long; what goes to and fro in between tells nobody.
+func TestWindow(t *testing.T) {
+	h := newHouse(t)
+	h.gaps(0)
+	r, err := h.rule(`organization_open_findings{ severity="critical" }`, "gt", 0, 60, "email", "webhook", "email:soc@acme.example")
+	if err != nil || r.Metric != "organization_open_findings{severity=critical}" || r.State != "ok" || r.LastEvaluatedAt != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		gaps  float64
+		want  string
+	}{
+		{30 * time.Second, 2, "ok"}, {30 * time.Second, 0, "ok"}, {30 * time.Second, 1, "ok"}, {30 * time.Second, 1, "ok"}, // to and fro
+		{30 * time.Second, 3, "firing"}, {30 * time.Second, 0, "firing"}, {30 * time.Second, 1, "firing"}, {time.Hour, 0, "firing"}, {59 * time.Second, 0, "firing"},
+		{time.Second, 0, "ok"}, {time.Hour, 0, "ok"}, {30 * time.Second, 1, "ok"}, {-time.Hour, 1, "ok"}, {time.Minute, 1, "firing"},
+	} {
+		h.later(step.after, step.gaps)
+		got := h.state(r.ID)
+		if got.State != step.want || got.Value == nil || *got.Value != step.gaps || got.LastEvaluatedAt == nil {
+			t.Fatalf("%+v: %+v", step, got)
+		}
+	}
+	mails, events := h.told()
+	slices.Sort(mails)
+	want := []string{"ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Resolved: Gaps",
+		"soc@acme.example Acme: Firing: Gaps", "soc@acme.example Acme: Firing: Gaps", "soc@acme.example Acme: Resolved: Gaps"}
+	if !slices.Equal(mails, want) || !slices.Equal(events, []string{"alert.firing", "alert.resolved", "alert.firing"}) {
+		t.Errorf("%q\n%q", mails, events)
+	}
+}
+
+// A figure that is not there changes nothing, but one that is left out while it is 0 is 0.
+func TestAbsent(t *testing.T) {
+	h := newHouse(t)
+	h.gaps(5)
+	known, err := h.rule("organization_open_findings{severity=high}", "lt", 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := h.rule("service_mails_queued", "gte", 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.later(time.Minute, 5)
+	h.later(time.Minute, 5)
+	if a, b := h.state(known.ID), h.state(process.ID); a.State != "firing" || b.State != "firing" {
+		t.Errorf("%+v %+v", a, b)
+	}
+	h.figures = nil
+	if err := h.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if b := h.state(process.ID); b.State != "firing" || b.Value != nil {
+		t.Errorf("%+v", b)
+	}
+}
+
+// What can't be watched, or tells nobody there is, is refused with what may be meant.
+func TestRefused(t *testing.T) {
+	h := newHouse(t)
+	h.gaps(0)
+	for metric, want := range map[string]string{
+		"organization_open_finding":                         "did you mean organization_open_findings",
+		"organization_open_findings{sevrity=low}":           "did you mean severity",
+		"organization_open_findings{severity}":              "severity=critical",
+		"organization_open_findings{severity=a,severity=b}": "each once",
+		"organization_open_findings{severity=low":           "has no }",
+		"{severity=low}":                                    "is no metric",
+		" ":                                                 "is no metric",
+		"a b":                                               "is no metric",
+	} {
+		if _, err := h.rule(metric, "gt", 0, 60); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", metric, err)
+		}
+	}
+	for _, channel := range []string{"", "slack", "email:", "email:ben", "email:a@b.example\r\nBcc: x@y.example", "webhook:https://x"} {
+		if _, err := h.rule("service_mails_queued", "gt", 0, 60, channel); !api.IsCode(err, api.CodeValidation) {
+			t.Errorf("%q: %v", channel, err)
+		}
+	}
+	r, err := h.rule("service_mails_queued", "gt", 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := h.by
+	other.OrganizationID = "018f0000-0000-7000-8000-00000000000c"
+	if _, err := h.Get(t.Context(), other, &api.AlertInput{AlertID: r.ID}); !api.IsCode(err, api.CodeNotFound) {
+		t.Errorf("another organization reads it: %v", err)
+	}
+	// A changed threshold begins anew.
+	h.later(time.Minute, 0)
+	h.later(time.Minute, 0)
+	up := &api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: r.ID}}
+	ten := 10.0
+	up.Body.Threshold = &ten
+	if got, err := h.Update(t.Context(), h.by, up); err != nil || got.State != "ok" || got.Threshold != 10 || got.Value != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := h.Delete(t.Context(), h.by, &api.AlertInput{AlertID: r.ID}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A name that would be a header of its own, figures beyond all measure, and words that steer a
+// terminal stay where they belong.
+func TestHostile(t *testing.T) {
+	h := newHouse(t)
+	h.gaps(0)
+	for _, threshold := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if _, err := h.rule("service_mails_queued", "gt", threshold, 1); !api.IsCode(err, api.CodeValidation) {
+			t.Errorf("%v: %v", threshold, err)
+		}
+	}
+	in := &api.CreateAlertInput{}
+	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds = "Gaps\r\nBcc: x@y.example\x1b[2J {{title}}", "service_mails_queued", "lt", math.MaxFloat64, 1
+	if _, err := h.Create(t.Context(), h.by, in); err != nil {
+		t.Fatal(err)
+	}
+	h.later(time.Minute, 0)
+	h.later(time.Minute, 0)
+	mails, events := h.told()
+	if len(mails) != 1 || len(events) != 1 || strings.ContainsAny(mails[0], "\r\n\x1b") || !strings.Contains(mails[0], "{{title}}") {
+		t.Errorf("%q, %q", mails, events)
+	}
+}
+
+// Where each more is news, what goes further than was told is told; what goes to and fro below
+// it, or does not last, is not. Another process goes on where this one stopped.
+func TestNews(t *testing.T) {
+	h := newHouse(t)
+	h.News = []string{"organization_open_findings"}
+	h.Named = func(_ *store.Tx, org, metric string, labels map[string]string) ([]string, error) {
+		return []string{"IAC-01 of " + metric + labels["severity"]}, nil
+	}
+	h.gaps(0)
+	r, err := h.rule("organization_open_findings{severity=critical}", "gt", 0, 60, "email", "webhook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		gaps float64
+		told int
+	}{{1, 0}, {1, 1}, {1, 1}, {3, 1}, {1, 1}, {3, 1}, {2, 2}, {3, 2}, {3, 3}, {3, 3}, {1, 3}, {0, 3}, {0, 4}, {2, 4}, {2, 5}} {
+		if i == 6 || i == 8 || i == 12 { // started anew, in the middle of a wait
+			h.Service = alert.New(h.Options)
+		}
+		h.later(time.Minute, step.gaps)
+		if _, events := h.told(); len(events) != step.told {
+			t.Fatalf("step %d %+v: %d are told", i, step, len(events))
+		}
+	}
+	if got := h.state(r.ID); got.State != api.AlertFiring {
+		t.Errorf("%+v", got)
+	}
+	if _, events := h.told(); !slices.Equal(events, []string{"alert.firing", "alert.firing", "alert.firing", "alert.resolved", "alert.firing"}) {
+		t.Errorf("%q", events)
+	}
+}

@@ -1,0 +1,407 @@
+// Package integration speaks to other tools in their own words: messages in chats, files in
+// buckets, and items of a plan that are issues elsewhere. Whatever a tool answers is data
+// from a stranger: its length is bounded, and it decides nothing but what an issue says.
+//
+//	settings.go   what an integration is made of, checked
+//	receiver.go   how it is told of events
+//	chat.go, generic.go, s3.go, smtp.go
+//	sync.go       items and issues brought together; jira.go, github.go, servicenow.go
+package integration
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/notify/delivery"
+	"github.com/scf-service/service/internal/netguard"
+	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/tracing"
+	"github.com/scf-service/service/store"
+)
+
+// plans changes items of plans.
+type plans interface {
+	UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error)
+}
+
+// archives writes an assessment as one file.
+type archives interface {
+	Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error)
+}
+
+// Options are what the service is made of.
+type Options struct {
+	DB       *store.DB
+	Clock    func() time.Time
+	Logger   *slog.Logger
+	Box      *secretbox.Box
+	Guard    netguard.Guard
+	Plans    plans
+	Archives archives
+	// Every gives a tick in each such time until stop is called.
+	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *tracing.Tracer
+	// Roots are the authorities that mail servers are trusted by; nil: those of the system.
+	Roots *x509.CertPool
+	// Agent names the program in requests: "service/0.1.0".
+	Agent string
+}
+
+// Service answers the operations on integrations, is told of events, and keeps plans and
+// issues together.
+type Service struct {
+	Options
+	client  *http.Client
+	files   http.RoundTripper
+	stop    context.CancelFunc
+	working sync.WaitGroup
+	// syncing is held by the comparison of one integration.
+	mu      sync.Mutex
+	syncing map[string]*sync.Mutex
+}
+
+const (
+	maxIntegrations = 50 // of an organization
+	tryTimeout      = 20 * time.Second
+)
+
+// New makes the service; Start begins to compare.
+func New(o Options) *Service {
+	return &Service{Options: o, syncing: map[string]*sync.Mutex{},
+		client: o.Guard.Client(netguard.Limits{Whole: 30 * time.Second, Header: 20 * time.Second, Answer: 8 << 20}),
+		files:  o.Guard.Transport(netguard.Limits{Header: time.Minute, Answer: 1 << 20})}
+}
+
+// List lists an organization's integrations.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.Integration], error) {
+	all, err := store.List(ctx, s.DB, store.Integrations, by.OrganizationID, *in, store.PageQuery[store.Integration]{})
+	if err != nil {
+		return nil, err
+	}
+	return api.ListOf(all, func(r *store.Integration) api.Integration { return r.Integration }), nil
+}
+
+func find(tx *store.Tx, org, id string) (store.Integration, error) {
+	r, err := store.Integrations.Get(tx, org, id)
+	return r, store.Missing(err, "integration", id)
+}
+
+func (s *Service) get(ctx context.Context, org, id string) (r store.Integration, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		r, err = find(tx, org, id)
+		return err
+	})
+	return r, err
+}
+
+// Get is one integration.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.Integration, error) {
+	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	return &r.Integration, err
+}
+
+// note writes to the audit chain; of config and secrets only what they are called.
+func note(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
+	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "integration", ResourceID: r.ID, Changes: map[string]any{
+		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events, "config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet}})
+}
+
+// alone refuses a second mail server of an organization: which one would mails take?
+func alone(tx *store.Tx, r *store.Integration) error {
+	if r.Type != "smtp" || !r.Enabled {
+		return nil
+	}
+	for other, err := range store.Integrations.Scan(tx, r.OrganizationID) {
+		if err != nil {
+			return err
+		}
+		if other.ID != r.ID && other.Type == "smtp" && other.Enabled {
+			return api.Conflict("the organization sends by %q; disable it, or change it", other.Name)
+		}
+	}
+	return nil
+}
+
+func (s *Service) sealed(secrets map[string]string) ([]byte, []string, error) {
+	secrets = maps.Clone(secrets)
+	maps.DeleteFunc(secrets, func(_, v string) bool { return v == "" })
+	names := slices.Sorted(maps.Keys(secrets))
+	if len(names) == 0 {
+		return nil, []string{}, nil
+	}
+	b, err := json.Marshal(secrets)
+	if err != nil {
+		return nil, nil, err
+	}
+	sealed, err := s.Box.Seal(b)
+	return sealed, names, err
+}
+
+func (s *Service) opened(r *store.Integration) (map[string]string, error) {
+	out := map[string]string{}
+	if len(r.Sealed) == 0 {
+		return out, nil
+	}
+	b, err := s.Box.Open(r.Sealed)
+	if errors.Is(err, secretbox.ErrKey) {
+		return nil, fmt.Errorf("%w; give its secrets again", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, json.Unmarshal(b, &out)
+}
+
+// settings are what an integration works with.
+func (s *Service) settings(r *store.Integration) (*settings, error) {
+	t, err := typeOf(r.Type)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := s.opened(r)
+	return &settings{IntegrationType: t, values: r.Config, secrets: secrets}, err
+}
+
+// Create makes an integration. It is told of what happens from then on.
+func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateIntegrationInput) (*api.Integration, error) {
+	b := in.Body
+	t, err := typeOf(b.Type)
+	if err != nil {
+		return nil, err
+	}
+	name, err := checkName(b.Name)
+	if err != nil {
+		return nil, err
+	}
+	config, err := checkConfig(s.Guard, t, b.Config)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := checkSecrets(s.Guard, t, b.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	events, err := delivery.CheckEvents(b.Events)
+	if err != nil {
+		return nil, err
+	}
+	sealed, set, err := s.sealed(secrets)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(checkEvents(t, events), checkWhole(t, config, set)); err != nil {
+		return nil, first(err)
+	}
+	r := store.Integration{Sealed: sealed, Integration: api.Integration{Type: t.Type, Name: name, Config: config, SecretsSet: set, Events: events, Enabled: b.Enabled == nil || *b.Enabled}}
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		n, err := store.Integrations.Count(tx, by.OrganizationID)
+		if err != nil {
+			return err
+		}
+		if n >= maxIntegrations {
+			return api.Conflict("an organization has up to %d integrations; delete one that is no longer needed", maxIntegrations)
+		}
+		r.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
+		if t.Tracks {
+			now := tx.Now()
+			r.NextSyncAt = &now
+		}
+		return first(alone(tx, &r), func() error {
+			return errors.Join(store.Integrations.Insert(tx, by.OrganizationID, &r), note(tx, by, "integration.created", &r))
+		})
+	})
+	return &r.Integration, err
+}
+
+// first is the first of joined errors: one thing to mend at a time.
+func first(err error, then ...func() error) error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) && len(joined.Unwrap()) > 0 {
+		return joined.Unwrap()[0]
+	}
+	if err == nil && len(then) > 0 {
+		return then[0]()
+	}
+	return err
+}
+
+func checkName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	if _, err := checkText("name", name); err != nil || name == "" {
+		return "", wrong("name", "it wants a name, without line breaks")
+	}
+	return name, nil
+}
+
+// Update changes an integration. What it leaves out stays, secrets too; one that is enabled
+// again goes on with what waits for it.
+func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateIntegrationInput) (*api.Integration, error) {
+	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	if err != nil {
+		return nil, err
+	}
+	was := r.UpdatedAt
+	if err := s.change(&r, in); err != nil {
+		return nil, err
+	}
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		now, err := find(tx, by.OrganizationID, in.IntegrationID)
+		if err != nil {
+			return err
+		}
+		if !now.UpdatedAt.Equal(was) {
+			return api.Conflict("it was changed by somebody else at this moment; look at it and try again")
+		}
+		// What the background notes meanwhile stays.
+		now.Name, now.Config, now.Sealed, now.SecretsSet, now.Events, now.Enabled, now.UpdatedAt = r.Name, r.Config, r.Sealed, r.SecretsSet, r.Events, r.Enabled, tx.Now()
+		if in.Body.Enabled != nil {
+			now.FailedInRow, now.SyncFailures = 0, 0
+		}
+		if t, _ := typeOf(r.Type); t.Tracks {
+			at := tx.Now()
+			now.NextSyncAt = &at
+		}
+		r = now
+		return first(alone(tx, &r), func() error {
+			return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &r), note(tx, by, "integration.updated", &r))
+		})
+	})
+	return &r.Integration, err
+}
+
+// change applies what was asked for.
+func (s *Service) change(r *store.Integration, in *api.UpdateIntegrationInput) (err error) {
+	b := in.Body
+	t, err := typeOf(r.Type)
+	if err != nil {
+		return err
+	}
+	if b.Name != nil {
+		if r.Name, err = checkName(*b.Name); err != nil {
+			return err
+		}
+	}
+	if b.Enabled != nil {
+		r.Enabled = *b.Enabled
+	}
+	if b.Events != nil {
+		if r.Events, err = delivery.CheckEvents(*b.Events); err != nil {
+			return err
+		}
+	}
+	before := origins(t, r.Config)
+	merged := maps.Clone(r.Config)
+	if merged == nil {
+		merged = map[string]any{}
+	}
+	maps.Copy(merged, b.Config)
+	if r.Config, err = checkConfig(s.Guard, t, merged); err != nil {
+		return err
+	}
+	given, err := checkSecrets(s.Guard, t, b.Secrets)
+	if err != nil {
+		return err
+	}
+	// A secret that can't be read must not be sent elsewhere to be read there.
+	if !slices.Equal(before, origins(t, r.Config)) {
+		for _, name := range r.SecretsSet {
+			if _, again := given[name]; !again {
+				return wrong("secrets."+name, "the secrets would be sent to another place than before; give them again")
+			}
+		}
+	}
+	if len(given) > 0 {
+		have, err := s.opened(r)
+		if errors.Is(err, secretbox.ErrKey) {
+			have, err = map[string]string{}, nil
+		}
+		if err != nil {
+			return err
+		}
+		maps.Copy(have, given)
+		if r.Sealed, r.SecretsSet, err = s.sealed(have); err != nil {
+			return err
+		}
+	}
+	return first(errors.Join(checkEvents(t, r.Events), checkWhole(t, r.Config, r.SecretsSet)))
+}
+
+// Delete ends an integration with what waits for it. Issues elsewhere stay.
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.None, error) {
+	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
+		r, err := find(tx, by.OrganizationID, in.IntegrationID)
+		if err != nil {
+			return err
+		}
+		links, err := linksOf(tx, by.OrganizationID, r.ID)
+		if err != nil {
+			return err
+		}
+		for _, l := range links {
+			if err := store.IssueLinks.Delete(tx, by.OrganizationID, l.ID); err != nil {
+				return err
+			}
+		}
+		return errors.Join(delivery.Purge(tx, by.OrganizationID, r.ID), store.Integrations.Delete(tx, by.OrganizationID, r.ID), note(tx, by, "integration.deleted", &r))
+	})
+}
+
+// Test tries an integration, also one that is not enabled, and tells what came of it.
+func (s *Service) Test(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationTest, error) {
+	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	if err != nil {
+		return nil, err
+	}
+	began := s.Clock()
+	trying, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	said, err := s.try(trying, &r)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out := &api.IntegrationTest{OK: err == nil, Message: said, CheckedAt: began.UTC(), DurationMS: s.Clock().Sub(began).Milliseconds()}
+	if err != nil {
+		out.Message = err.Error()
+		if trying.Err() != nil {
+			out.Message = fmt.Sprintf("it did not answer within %s", tryTimeout)
+		}
+	}
+	return out, s.DB.Update(ctx, func(tx *store.Tx) error {
+		now, err := find(tx, by.OrganizationID, r.ID)
+		if err != nil {
+			return err
+		}
+		stood(&now, out.CheckedAt, out.OK, out.Message)
+		return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &now), note(tx, by, "integration.tested", &now))
+	})
+}
+
+// stood notes what the last try came to.
+func stood(r *store.Integration, at time.Time, ok bool, said string) {
+	if ok {
+		said = "ok"
+	}
+	at = at.UTC()
+	r.LastStatus, r.LastStatusAt = &said, &at
+}
+
+// ListDeliveries lists what was sent, newest first.
+func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.IntegrationDeliveriesInput) (*api.List[api.Delivery], error) {
+	if _, err := s.get(ctx, by.OrganizationID, in.IntegrationID); err != nil {
+		return nil, err
+	}
+	return delivery.List(ctx, s.DB, by.OrganizationID, in.IntegrationID, in.Status, in.Paging)
+}

@@ -1,0 +1,172 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// planItem is an item of the newest version of a plan, as it is compared with its issue.
+type planItem struct {
+	api.POAMItem
+	assessment string
+	// reviewed: the version waits for a decision, which a change would void.
+	reviewed bool
+}
+
+func (i *planItem) side() api.IssueSide {
+	side := api.IssueSide{Closed: i.Status == "completed" || i.Status == "cancelled" || i.Status == "risk_accepted"}
+	if due := i.Due(); due != "" {
+		side.DueDate = &due
+	}
+	return side
+}
+
+// draft is the issue of an item.
+func (i *planItem) draft(marker string) *draft {
+	d := &draft{marker: marker, title: fmt.Sprintf("%s: %s", i.ControlCode, i.CorrectiveAction), due: i.side().DueDate}
+	owner := i.OwnerRole
+	if i.Owner != nil {
+		owner = *i.Owner
+	}
+	d.lines = append(d.lines, fmt.Sprintf("%s of the plan of action for %s. Severity: %s. Effort: %s. Owner: %s.", i.POAMCode, i.assessment, i.Severity, strings.ReplaceAll(i.Effort, "_", " "), owner),
+		"Weakness: "+i.Weakness, "What to do: "+i.CorrectiveAction)
+	for name, all := range map[string][]string{"Done when": i.AcceptanceCriteria, "Evidence expected": i.ExpectedEvidence} {
+		if len(all) > 0 {
+			d.lines = append(d.lines, name+": "+strings.Join(all, "; "))
+		}
+	}
+	slices.Sort(d.lines[3:])
+	for n := range d.lines {
+		d.lines[n] = oneLine(d.lines[n], 4000)
+	}
+	return d
+}
+
+// items are those of the plans that an integration follows: of each assessment the newest
+// version, once one was approved or where drafts are followed too.
+func (s *Service) items(ctx context.Context, set *settings, org string) (out []planItem, err error) {
+	only := set.list("assessments")
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		out = nil
+		for a, err := range store.Assessments.Scan(tx, org) {
+			if err != nil {
+				return err
+			}
+			if len(only) > 0 && !slices.Contains(only, a.ID) {
+				continue
+			}
+			some, err := itemsOf(tx, &a, set.text("items") == "drafted")
+			if err != nil {
+				return err
+			}
+			out = append(out, some...)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func itemsOf(tx *store.Tx, a *api.Assessment, drafts bool) (out []planItem, err error) {
+	var newest *api.POAMVersion
+	follow := drafts
+	for v, err := range store.POAMVersions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return nil, err
+		}
+		if newest == nil {
+			newest = &v
+		}
+		if v.Status == api.VersionApproved {
+			follow = true
+		}
+	}
+	if newest == nil || !follow {
+		return nil, nil
+	}
+	for i, err := range store.POAMItems.By("version").Scan(tx, a.OrganizationID, store.Prefix(newest.ID)) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, planItem{POAMItem: i, assessment: a.Name, reviewed: newest.Status == api.VersionUnderReview})
+	}
+	return out, nil
+}
+
+// match finds the item of each link. Versions of a plan share no ids: an item is the same
+// where assessment, control and weakness are, or where the control has one item and one link
+// that are without the other.
+func match(links []store.IssueLink, items []planItem) (of map[string]*planItem, without []*planItem) {
+	type exact struct{ assessment, control, weakness string }
+	of = map[string]*planItem{}
+	byWeakness := map[exact]*planItem{}
+	for n := range items {
+		i := &items[n]
+		byWeakness[exact{i.AssessmentID, i.ControlCode, i.Weakness}] = i
+	}
+	taken := map[*planItem]bool{}
+	var open []*store.IssueLink
+	for n := range links {
+		l := &links[n]
+		if i := byWeakness[exact{l.AssessmentID, l.ControlCode, l.Weakness}]; i != nil && !taken[i] {
+			of[l.ID], taken[i] = i, true
+		} else {
+			open = append(open, l)
+		}
+	}
+	left, waiting := map[exact][]*planItem{}, map[exact][]*store.IssueLink{}
+	for n := range items {
+		if i := &items[n]; !taken[i] {
+			at := exact{assessment: i.AssessmentID, control: i.ControlCode}
+			left[at] = append(left[at], i)
+		}
+	}
+	for _, l := range open {
+		at := exact{assessment: l.AssessmentID, control: l.ControlCode}
+		waiting[at] = append(waiting[at], l)
+	}
+	for at, some := range left {
+		if len(some) == 1 && len(waiting[at]) == 1 {
+			of[waiting[at][0].ID], taken[some[0]] = some[0], true
+		}
+	}
+	for n := range items {
+		if i := &items[n]; !taken[i] {
+			without = append(without, i)
+		}
+	}
+	return of, without
+}
+
+// take brings what an issue says into the plan. It is refused where the item changed meanwhile.
+func (s *Service) take(ctx context.Context, r *store.Integration, set *settings, l *store.IssueLink, closed *bool, due *api.Date) (*planItem, error) {
+	// An item may be of another version since the last change of its plan.
+	items, err := s.items(ctx, set, r.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	of, _ := match([]store.IssueLink{*l}, slices.DeleteFunc(items, func(i planItem) bool { return i.AssessmentID != l.AssessmentID }))
+	now := of[l.ID]
+	if now == nil {
+		return nil, fmt.Errorf("the plan has the item no more")
+	}
+	in := &api.UpdatePOAMItemInput{POAMItemID: now.ID, Match: api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(now.Revision))}}
+	in.Body.DueDate = due
+	if closed != nil {
+		status := "open"
+		if *closed {
+			status = "completed"
+		}
+		in.Body.Status = &status
+	}
+	got, err := s.Plans.UpdatePOAMItem(ctx, api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleMember, Actor: actor(r)}, in)
+	if err != nil {
+		return nil, err
+	}
+	now.POAMItem = *got
+	return now, nil
+}

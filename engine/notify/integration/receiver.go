@@ -1,0 +1,184 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/notify/delivery"
+	"github.com/scf-service/service/store"
+)
+
+// Name is what an integration is called.
+func (*Service) Name() string { return "integration" }
+
+// planned are the events after which a plan and its issues are compared at once.
+var planned = []string{"poam.approved", "poam.drafted"}
+
+// wants are the events that an integration is told of.
+func wants(r *store.Integration) func(string) bool {
+	t, _ := api.IntegrationTypeOf(r.Type)
+	known := t.Events
+	if t.Tracks {
+		known = planned
+	}
+	asked := r.Events
+	return func(event string) bool {
+		return (known == nil || slices.Contains(known, event)) && (len(asked) == 0 || slices.Contains(asked, event))
+	}
+}
+
+// Receivers are the integrations that are told of events.
+func (*Service) Receivers(tx *store.Tx, org string) (out []delivery.Receiver, err error) {
+	scan := store.Integrations.AcrossTenants().Scan(tx)
+	if org != "" {
+		scan = store.Integrations.Scan(tx, org)
+	}
+	for r, err := range scan {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, delivery.Receiver{ID: r.ID, OrganizationID: r.OrganizationID, CreatedAt: r.CreatedAt, Enabled: r.Enabled, Wants: wants(&r)})
+	}
+	return out, nil
+}
+
+// State is what deliveries made of an integration.
+func (*Service) State(tx *store.Tx, org, id string) (delivery.State, error) {
+	r, err := store.Integrations.Get(tx, org, id)
+	return delivery.State{Enabled: r.Enabled, FailedInRow: r.FailedInRow, Shown: map[string]any{"type": r.Type, "name": r.Name}}, err
+}
+
+// Noted keeps it, with what the last attempt came to.
+func (*Service) Noted(tx *store.Tx, org, id string, now delivery.State, last api.DeliveryAttempt) error {
+	r, err := store.Integrations.Get(tx, org, id)
+	if err != nil {
+		return err
+	}
+	if t, _ := api.IntegrationTypeOf(r.Type); !t.Tracks { // a tracker's state is that of its comparisons
+		said := ""
+		if last.Error != nil {
+			said = *last.Error
+		}
+		stood(&r, last.At, last.Error == nil, said)
+	}
+	r.Enabled, r.FailedInRow = now.Enabled, now.FailedInRow
+	return store.Integrations.Update(tx, org, &r)
+}
+
+// Send tells an integration of an event.
+func (s *Service) Send(ctx context.Context, d *store.Delivery) (int, error) {
+	r, err := s.get(ctx, d.OrganizationID, d.WebhookID)
+	if err != nil {
+		return 0, err
+	}
+	set, err := s.settings(&r)
+	if err != nil {
+		return 0, err
+	}
+	var told delivery.Payload
+	if err := json.Unmarshal(d.Payload, &told); err != nil {
+		return 0, err
+	}
+	switch {
+	case set.Tracks:
+		return http.StatusOK, s.soon(ctx, &r)
+	case r.Type == "generic":
+		return s.generic(ctx, set, d.EventID, d.Payload)
+	case r.Type == "s3":
+		return s.export(ctx, set, &r, &told)
+	}
+	m, err := s.words(ctx, &told)
+	if err != nil {
+		return 0, err
+	}
+	return s.chat(ctx, set, m)
+}
+
+// try is what a test does.
+func (s *Service) try(ctx context.Context, r *store.Integration) (string, error) {
+	set, err := s.settings(r)
+	if err != nil {
+		return "", err
+	}
+	now := s.Clock().UTC().Truncate(time.Second)
+	switch {
+	case set.Tracks:
+		t, err := s.tracker(set)
+		if err != nil {
+			return "", err
+		}
+		return t.check(ctx)
+	case r.Type == "smtp":
+		return s.greet(ctx, set)
+	case r.Type == "s3":
+		return s.probe(ctx, set, r)
+	case r.Type == "generic":
+		b, err := json.Marshal(delivery.Payload{ID: r.ID, Type: "integration.test", CreatedAt: now, OrganizationID: r.OrganizationID, Data: map[string]any{"integration_id": r.ID}})
+		if err != nil {
+			return "", err
+		}
+		status, err := s.generic(ctx, set, r.ID, b)
+		return fmt.Sprintf("it took a test event with %d", status), err
+	}
+	_, err = s.chat(ctx, set, &message{ID: r.ID, Type: "integration.test", At: now, Title: "A test", Text: fmt.Sprintf("The integration %q of service can write here.", r.Name)})
+	return "a test message was sent", err
+}
+
+// message is an event in words.
+type message struct {
+	ID, Type    string
+	At          time.Time
+	Title, Text string
+}
+
+// words say what happened, as the assessment's timeline does.
+func (s *Service) words(ctx context.Context, told *delivery.Payload) (*message, error) {
+	m := &message{ID: told.ID, Type: told.Type, At: told.CreatedAt.UTC(), Text: strings.NewReplacer(".", " ", "_", " ").Replace(told.Type)}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		org, err := store.Organizations.Get(tx, told.OrganizationID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		m.Title = org.Name
+		a, err := store.Assessments.Get(tx, told.OrganizationID, told.AssessmentID)
+		if err != nil {
+			return notThere(err)
+		}
+		m.Title = a.Name
+		line, err := store.Timeline.Get(tx, told.OrganizationID, told.AssessmentID, told.ID)
+		if err != nil {
+			return notThere(err)
+		}
+		m.Text = strings.TrimSpace(line.Actor.Name + " " + line.Summary)
+		return nil
+	})
+	data, _ := told.Data.(map[string]any)
+	if name, is := data["name"].(string); is && told.AssessmentID == "" {
+		m.Text += ": " + name
+	}
+	m.Title, m.Text = oneLine(m.Title, 150), oneLine(m.Text, 1000)
+	return m, err
+}
+
+// notThere lets a message go without what was deleted meanwhile.
+func notThere(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,212 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/notify/delivery"
+	"github.com/scf-service/service/internal/netguard"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	putTimeout = 10 * time.Minute
+	maxArchive = 8 << 30
+)
+
+// bucket is where files are put.
+type bucket struct {
+	*minio.Client
+	name, prefix string
+	caller       *caller
+}
+
+func (s *Service) bucket(set *settings) (*bucket, error) {
+	u, err := url.Parse(set.text("endpoint"))
+	if err != nil {
+		return nil, errors.New("the endpoint is no address")
+	}
+	if u.Path != "" && u.Path != "/" {
+		return nil, errors.New("the endpoint has a path; name the host alone, the bucket has an entry of its own")
+	}
+	lookup := minio.BucketLookupDNS
+	if set.flag("path_style") {
+		lookup = minio.BucketLookupPath
+	}
+	c, err := minio.New(u.Host, &minio.Options{
+		Creds:  credentials.NewStaticV4(set.secrets["access_key_id"], set.secrets["secret_access_key"], set.secrets["session_token"]),
+		Secure: u.Scheme == "https", Region: set.text("region"), BucketLookup: lookup, Transport: s.files, MaxRetries: 1,
+	})
+	if err != nil {
+		return nil, netguard.Reason(err)
+	}
+	return &bucket{c, set.text("bucket"), set.text("prefix"), s.caller(set, "", nil, nil)}, nil
+}
+
+// key is where a file is put: of the organization, of the assessment.
+func (b *bucket) key(parts ...string) string {
+	key := strings.Join(parts, "/")
+	if b.prefix != "" {
+		return strings.TrimSuffix(b.prefix, "/") + "/" + key
+	}
+	return key
+}
+
+// said is an error of the bucket without what nobody should read.
+func (b *bucket) said(ctx context.Context, err error) (int, error) {
+	if err == nil {
+		return http.StatusOK, nil
+	}
+	if ctx.Err() != nil {
+		return 0, fmt.Errorf("it took longer than %s", putTimeout)
+	}
+	var answer minio.ErrorResponse
+	if errors.As(err, &answer) && answer.StatusCode != 0 {
+		a := answered{status: answer.StatusCode, said: b.caller.cover(netguard.Short(answer.Code + ": " + answer.Message)), limited: answer.StatusCode == http.StatusTooManyRequests || answer.Code == "SlowDown"}
+		return answer.StatusCode, &delivery.Refused{Reason: a.Error()}
+	}
+	return 0, b.caller.hide(netguard.Reason(err))
+}
+
+// The metadata of what was put, beside the checksum that the bucket itself holds it against.
+const (
+	metaSHA   = "Sha256"
+	metaEvent = "Event-Id"
+)
+
+// put puts a file once: where the key has it already, from an attempt that was not noted, it
+// is left.
+func (b *bucket) put(ctx context.Context, key, event string, f *api.File) (int, error) {
+	there, err := b.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
+	if err == nil && there.UserMetadata[metaEvent] == event && there.UserMetadata[metaSHA] == f.SHA256 && there.Size == f.Size {
+		return http.StatusOK, nil
+	}
+	put, err := b.PutObject(ctx, b.name, key, f.Content, f.Size, minio.PutObjectOptions{
+		ContentType: f.ContentType, SendContentMd5: true, UserMetadata: map[string]string{metaSHA: f.SHA256, metaEvent: event},
+	})
+	if err == nil && put.Size != f.Size {
+		err = fmt.Errorf("it took %d bytes of %d", put.Size, f.Size)
+	}
+	return b.said(ctx, err)
+}
+
+// export puts the report or the assessment that an event is about.
+func (s *Service) export(ctx context.Context, set *settings, r *store.Integration, told *delivery.Payload) (int, error) {
+	b, err := s.bucket(set)
+	if err != nil {
+		return 0, err
+	}
+	f, name, err := s.exported(ctx, r, told)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Content.Close()
+	putting, cancel := context.WithTimeout(ctx, putTimeout)
+	defer cancel()
+	return b.put(putting, b.key(told.OrganizationID, told.AssessmentID, name), told.ID, f)
+}
+
+// exported is the file of an event, with its place below the assessment's.
+func (s *Service) exported(ctx context.Context, r *store.Integration, told *delivery.Payload) (*api.File, string, error) {
+	data, _ := told.Data.(map[string]any)
+	if told.Type == "report.ready" {
+		sha, _ := data["sha256"].(string)
+		var report api.Report
+		err := s.DB.View(ctx, func(tx *store.Tx) error {
+			for one, err := range store.Reports.By("assessment").Scan(tx, told.OrganizationID, store.Prefix(told.AssessmentID)) {
+				if err != nil {
+					return err
+				}
+				// The report is written in the moment of its event.
+				if one.SHA256 == sha && (report.ID == "" || one.CreatedAt.Equal(told.CreatedAt)) {
+					report = one
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, "", err
+		}
+		if report.ID == "" {
+			return nil, "", &delivery.Refused{Reason: "the report was deleted before it could be put there", Final: true}
+		}
+		content, size, err := s.DB.Blobs().Open(report.SHA256)
+		if err != nil {
+			return nil, "", fmt.Errorf("opening %s: %w", report.Filename, err)
+		}
+		return &api.File{Filename: report.Filename, ContentType: contentType(report.Filename), Size: size, SHA256: report.SHA256, Content: content}, "reports/" + report.ID + "-" + report.Filename, nil
+	}
+	by := api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleViewer, Actor: actor(r)}
+	f, err := s.Archives.Export(ctx, by, &api.AssessmentInput{AssessmentID: told.AssessmentID})
+	if api.IsCode(err, api.CodeNotFound) {
+		return nil, "", &delivery.Refused{Reason: "the assessment was deleted before it could be put there", Final: true}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Content.Close()
+	// Its length and checksum are wanted before it is sent; no record names the copy, and a
+	// sweep takes it away.
+	blob, err := s.DB.Blobs().Put(ctx, f.Content, maxArchive)
+	if err != nil {
+		return nil, "", fmt.Errorf("writing the archive: %w", err)
+	}
+	content, size, err := s.DB.Blobs().Open(blob.SHA256)
+	if err != nil {
+		return nil, "", err
+	}
+	return &api.File{Filename: f.Filename, ContentType: f.ContentType, Size: size, SHA256: blob.SHA256, Content: content}, "archives/" + told.ID + "-" + f.Filename, nil
+}
+
+// contentType is what a report's name says of it.
+func contentType(name string) string {
+	types := map[string]string{".pdf": "application/pdf", ".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8", ".csv": "text/csv; charset=utf-8", ".json": "application/json",
+		".zip": "application/zip", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+	if t := types[path.Ext(name)]; t != "" {
+		return t
+	}
+	return "application/octet-stream"
+}
+
+// probe writes a small file, reads of it what the bucket says, and takes it away again.
+func (s *Service) probe(ctx context.Context, set *settings, r *store.Integration) (string, error) {
+	b, err := s.bucket(set)
+	if err != nil {
+		return "", err
+	}
+	key := b.key(r.OrganizationID, "service-test.txt")
+	content := "A test of the integration " + r.ID + ".\n"
+	_, err = b.PutObject(ctx, b.name, key, bytes.NewReader([]byte(content)), int64(len(content)), minio.PutObjectOptions{ContentType: "text/plain; charset=utf-8", SendContentMd5: true})
+	if _, err = b.said(ctx, err); err != nil {
+		return "", err
+	}
+	there, err := b.GetObject(ctx, b.name, key, minio.GetObjectOptions{})
+	if err == nil {
+		var got []byte
+		got, err = io.ReadAll(io.LimitReader(there, 1<<10))
+		_ = there.Close()
+		if err == nil && string(got) != content {
+			err = errors.New("what it gives back is not what was written")
+		}
+	}
+	words := "a file was written, read and deleted again"
+	if _, err := b.said(ctx, err); err != nil {
+		words = "a file was written; it can't be read again, which is not needed"
+	}
+	if err := b.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}); err != nil {
+		words += "; " + key + " is left there, since it may not be deleted"
+	}
+	return words, nil
+}

@@ -1,0 +1,188 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// servicenow speaks ServiceNow's Table API.
+type servicenow struct {
+	*caller
+	set   *settings
+	table string
+}
+
+func (s *Service) servicenow(set *settings) *servicenow {
+	header := http.Header{}
+	if token := set.secrets["token"]; token != "" {
+		header.Set("Authorization", "Bearer "+token)
+	} else {
+		req := http.Request{Header: header}
+		req.SetBasicAuth(set.text("username"), set.secrets["password"])
+	}
+	return &servicenow{caller: s.caller(set, set.text("url"), header, servicenowWhy), set: set, table: set.text("table")}
+}
+
+func servicenowWhy(b []byte) string {
+	var said struct {
+		Error struct {
+			Message string `json:"message"`
+			Detail  string `json:"detail"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(b, &said) != nil {
+		return ""
+	}
+	return strings.TrimSuffix(said.Error.Message+": "+said.Error.Detail, ": ")
+}
+
+// snRecord is a record with its values as the database has them: times in UTC.
+type snRecord struct {
+	SysID  string `json:"sys_id"`
+	Number string `json:"number"`
+	State  string `json:"state"`
+	Active string `json:"active"`
+	Due    string `json:"due_date"`
+}
+
+var (
+	snFields = "sys_id,number,state,active,due_date"
+	snID     = lazyregexp.Of(`^[0-9a-f]{32}$`)
+)
+
+func (s *servicenow) path(id string) string {
+	if id != "" {
+		id = "/" + url.PathEscape(id)
+	}
+	return "/api/now/table/" + s.table + id
+}
+
+func (s *servicenow) query(more url.Values) url.Values {
+	q := url.Values{"sysparm_fields": {snFields}, "sysparm_display_value": {"false"}, "sysparm_exclude_reference_link": {"true"}}
+	for k, v := range more {
+		q[k] = v
+	}
+	return q
+}
+
+func (s *servicenow) issue(r *snRecord) *issue {
+	return &issue{id: r.SysID, key: r.Number, url: s.base + "/nav_to.do?uri=" + url.QueryEscape(s.table+".do?sys_id="+r.SysID),
+		IssueSide: api.IssueSide{Closed: r.State == s.set.text("closed_state") || r.Active == "false", DueDate: day(r.Due)}}
+}
+
+func (s *servicenow) check(ctx context.Context) (string, error) {
+	var found struct {
+		Result []snRecord `json:"result"`
+	}
+	if _, err := s.do(ctx, http.MethodGet, s.path(""), s.query(url.Values{"sysparm_limit": {"1"}}), nil, &found); err != nil {
+		return "", err
+	}
+	return "the table " + s.table + " can be read", nil
+}
+
+// list calls each for the records that a query finds.
+func (s *servicenow) list(ctx context.Context, query string, each func(*issue)) error {
+	for page := range pages {
+		var found struct {
+			Result []snRecord `json:"result"`
+		}
+		if _, err := s.do(ctx, http.MethodGet, s.path(""), s.query(url.Values{"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)}}), nil, &found); err != nil {
+			return err
+		}
+		for i := range found.Result {
+			if snID.MatchString(found.Result[i].SysID) {
+				each(s.issue(&found.Result[i]))
+			}
+		}
+		if len(found.Result) < pageSize {
+			return nil
+		}
+	}
+	return errTooMany
+}
+
+func (s *servicenow) find(ctx context.Context, marker string, _ time.Time) (out *issue, err error) {
+	err = s.list(ctx, "correlation_id="+marker+"^ORDERBYsys_created_on", func(i *issue) {
+		if out == nil {
+			out = i
+		}
+	})
+	return out, err
+}
+
+func (s *servicenow) changed(ctx context.Context, since time.Time, each func(*issue)) error {
+	return s.list(ctx, "correlation_idSTARTSWITH"+marks+"^sys_updated_on>="+since.UTC().Format(time.DateTime)+"^ORDERBYsys_updated_on", each)
+}
+
+func (s *servicenow) get(ctx context.Context, id string) (*issue, error) {
+	var found struct {
+		Result snRecord `json:"result"`
+	}
+	_, err := s.do(ctx, http.MethodGet, s.path(id), s.query(nil), nil, &found)
+	if gone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.issue(&found.Result), nil
+}
+
+func (s *servicenow) create(ctx context.Context, d *draft) (*issue, error) {
+	body := object{}
+	for name, value := range s.set.pairs("fields") {
+		body[name] = value
+	}
+	body["short_description"], body["description"] = oneLine(d.title, 160), strings.Join(d.lines, "\n\n")
+	body["correlation_id"], body["correlation_display"] = d.marker, "service"
+	if d.due != nil {
+		body["due_date"] = string(*d.due) + " 00:00:00"
+	}
+	var made struct {
+		Result snRecord `json:"result"`
+	}
+	if _, err := s.do(ctx, http.MethodPost, s.path(""), s.query(nil), body, &made); err != nil {
+		return nil, err
+	}
+	if !snID.MatchString(made.Result.SysID) {
+		return nil, errNoIssue
+	}
+	return s.issue(&made.Result), nil
+}
+
+func (s *servicenow) change(ctx context.Context, now *issue, c change) error {
+	body := object{}
+	if c.due != nil {
+		body["due_date"] = string(*c.due) + " 00:00:00"
+	}
+	if c.closed != nil {
+		body["state"] = s.set.text("open_state")
+		if *c.closed {
+			body["close_notes"] = "Closed in the plan of action."
+			for name, value := range s.set.pairs("close_fields") {
+				body[name] = value
+			}
+			body["state"] = s.set.text("closed_state")
+		}
+	}
+	var changed struct {
+		Result snRecord `json:"result"`
+	}
+	if _, err := s.do(ctx, http.MethodPatch, s.path(now.id), s.query(nil), body, &changed); err != nil {
+		return err
+	}
+	// A rule of the table may keep the state without a word.
+	if got := s.issue(&changed.Result); c.closed != nil && changed.Result.SysID != "" && got.Closed != *c.closed {
+		return fmt.Errorf("%s took the change and has the state %q now; look at open_state, closed_state and close_fields", now.key, changed.Result.State)
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package integration_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/notify/integration"
+	"github.com/scf-service/service/internal/secretbox"
+)
+
+type config = map[string]any
+type secrets = map[string]string
+
+var jiraConfig = config{"url": "https://acme.atlassian.net", "project": "OPS", "email": "ada@acme.example"}
+
+// What an integration is made of is checked, and an error names the entry and what to do.
+func TestRefused(t *testing.T) {
+	h := newHouse(t)
+	for _, c := range []struct {
+		kind    string
+		config  config
+		secrets secrets
+		events  []string
+		want    string
+	}{
+		{"slak", nil, nil, nil, `did you mean "slack"`},
+		{"slack", nil, nil, nil, "either webhook_url or token"},
+		{"slack", nil, secrets{"token": "xoxb-1"}, nil, "config.channel"},
+		{"slack", config{"chanel": "#x"}, secrets{"token": "xoxb-1"}, nil, `did you mean "channel"`},
+		{"slack", nil, secrets{"webhok_url": "https://hooks.slack.com/x"}, nil, `did you mean "webhook_url"`},
+		{"slack", nil, secrets{"webhook_url": "https://10.0.0.1/x"}, nil, "private network"},
+		{"slack", config{"channel": 7}, secrets{"token": "xoxb-1"}, nil, "text, in quotes"},
+		{"slack", config{"channel": "a\nb"}, secrets{"token": "xoxb-1"}, nil, "line break"},
+		{"slack", config{"channel": "#x"}, secrets{"token": "xoxb\r\nX: y"}, nil, "line break"},
+		{"slack", config{"channel": "#x"}, secrets{"token": "xoxb"}, []string{"no.such"}, `"no.such"`},
+		{"teams", nil, nil, nil, "secrets.webhook_url"},
+		{"generic", nil, nil, nil, "config.url"},
+		{"generic", config{"url": "https://169.254.169.254/"}, nil, nil, "private network"},
+		{"generic", config{"url": "https://acme.example", "method": "GET"}, nil, nil, "none of POST, PUT, PATCH"},
+		{"generic", config{"url": "https://acme.example", "headers": config{"Host": "x"}}, nil, nil, "set by the request"},
+		{"generic", config{"url": "https://acme.example", "headers": config{"A b": "x"}}, nil, nil, "no name of a header"},
+		{"generic", config{"url": "https://acme.example", "headers": "x"}, nil, nil, "object"},
+		{"generic", config{"url": "https://acme.example"}, secrets{"bad header": "x"}, nil, "no name of a header"},
+		{"s3", config{"endpoint": "https://s3.example", "bucket": "B"}, secrets{"access_key_id": "a", "secret_access_key": "b"}, nil, "config.bucket"},
+		{"s3", config{"endpoint": "https://s3.example", "bucket": "acme", "prefix": "/x"}, secrets{"access_key_id": "a", "secret_access_key": "b"}, nil, "config.prefix"},
+		{"s3", config{"endpoint": "https://s3.example", "bucket": "acme"}, secrets{"access_key_id": "a", "secret_access_key": "b"}, []string{"soa.approved"}, "assessment.closed and report.ready"},
+		{"jira", jiraConfig, nil, nil, "secrets.token"},
+		{"jira", jiraConfig, secrets{"token": "t"}, []string{"soa.approved"}, "told of no events"},
+		{"jira", config{"url": "https://j.example", "project": "OPS"}, secrets{"token": "t"}, nil, "config.email"},
+		{"jira", config{"url": "https://j.example", "project": `O" OR 1`, "api": "2"}, secrets{"token": "t"}, nil, "config.project"},
+		{"jira", config{"url": "https://j.example", "project": "OPS", "api": "2", "sync_minutes": 0}, secrets{"token": "t"}, nil, "1 to 1440"},
+		{"jira", config{"url": "https://j.example", "project": "OPS", "api": "2", "sync_minutes": 1.5}, secrets{"token": "t"}, nil, "whole number"},
+		{"github", config{"repository": "acme"}, secrets{"token": "t"}, nil, "owner/name"},
+		{"github", config{"repository": "acme/../x"}, secrets{"token": "t"}, nil, "owner/name"},
+		{"servicenow", config{"url": "https://acme.service-now.com", "username": "u"}, nil, nil, "either username and password"},
+		{"servicenow", config{"url": "https://acme.service-now.com", "table": "a/b"}, secrets{"token": "t"}, nil, "config.table"},
+		{"smtp", config{"host": "mail.acme.example", "from": "Ada <ada@acme.example>"}, nil, nil, "config.from"},
+		{"smtp", config{"host": "10.0.0.5", "from": "ada@acme.example"}, nil, nil, "private network"},
+		{"smtp", config{"host": "mail.acme.example", "from": "ada@acme.example", "port": 70000}, nil, nil, "65535"},
+		{"smtp", config{"host": "mail.acme.example", "from": "ada@acme.example", "username": "ada"}, nil, nil, "go together"},
+		{"smtp", config{"host": "mail.acme.example", "from": "ada@acme.example", "username": "ada", "tls": "none"}, secrets{"password": "p"}, nil, "starttls or tls"},
+	} {
+		_, err := h.make(c.kind, c.config, c.secrets, c.events...)
+		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(said(err), c.want) {
+			t.Errorf("%s %v %v: %v, not %q", c.kind, c.config, c.secrets, said(err), c.want)
+		}
+	}
+}
+
+// said is an error with the fields that it names.
+func said(err error) string {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	b, _ := json.Marshal(e)
+	return e.Message + " " + strings.ReplaceAll(string(b), `\"`, `"`)
+}
+
+// Secrets are written, never read: not in an answer, the database, the audit chain, an error.
+// What an update leaves out stays; what would carry a secret elsewhere asks for it again.
+func TestSecrets(t *testing.T) {
+	h := newHouse(t)
+	id := h.made("jira", jiraConfig, secrets{"token": "sesame-open\n"})
+	update := func(set config, give secrets) (*api.Integration, error) {
+		in := &api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}}
+		in.Body.Config, in.Body.Secrets = set, give
+		h.later(1)
+		return h.Update(t.Context(), h.by, in)
+	}
+	r, err := update(config{"labels": []any{"a", "b"}}, nil)
+	h.must(err)
+	if len(r.SecretsSet) != 1 || r.SecretsSet[0] != "token" || r.Config["project"] != "OPS" || len(r.Config["labels"].([]any)) != 2 {
+		t.Errorf("%+v", r)
+	}
+	if r, err = update(config{"labels": nil}, nil); err != nil || r.Config["labels"] != nil {
+		t.Errorf("null leaves %v, %v", r, err)
+	}
+	if _, err := update(config{"url": "https://evil.example"}, nil); !api.IsCode(err, api.CodeValidation) || !strings.Contains(said(err), "secrets.token") {
+		t.Errorf("another host without its secrets: %v", err)
+	}
+	if _, err := update(config{"url": "https://other.atlassian.net"}, secrets{"token": "another"}); err != nil {
+		t.Errorf("another host with its secrets: %v", err)
+	}
+	if _, err := update(nil, secrets{"token": ""}); !api.IsCode(err, api.CodeValidation) {
+		t.Errorf("a needed secret was taken away: %v", err)
+	}
+	b, err := json.Marshal(h.read(id))
+	h.must(err)
+	if strings.Contains(string(b), "sesame") || strings.Contains(string(b), "another") || strings.Contains(h.log.String(), "sesame") {
+		t.Errorf("a secret is shown: %s", b)
+	}
+	// Another key of the installation opens nothing, and says so.
+	h.box = secretbox.Fixed(secretbox.NewKey())
+	h.start()
+	if got := h.tried(id); got.OK || !strings.Contains(got.Message, "again") {
+		t.Errorf("%+v", got)
+	}
+	if _, err := update(nil, secrets{"token": "third"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A key is changed while secrets are in use: all are sealed anew, old keys open what is left
+// of a change that stopped half way, and what is forgotten opens nothing.
+func TestRotation(t *testing.T) {
+	h := newHouse(t)
+	old := secretbox.NewKey()
+	h.box = secretbox.Fixed(old)
+	h.start()
+	server := receive(t, says(200, "ok"))
+	id := h.made("slack", nil, secrets{"webhook_url": server.URL + "/services/T0/B0/secret"})
+	in := &api.CreateWebhookInput{}
+	in.Body.URL = server.URL
+	if _, err := h.hooks.Create(t.Context(), h.by, in); err != nil {
+		t.Fatal(err)
+	}
+	// The new key is known, nothing is sealed with it yet: as after a crash.
+	next := secretbox.NewKey()
+	h.box = secretbox.Fixed(next, old)
+	h.start()
+	k, err := h.hooks.SecretKey(t.Context(), h.by, nil)
+	h.must(err)
+	if k.KeyID != next.ID() || k.Sealed != 0 || k.SealedOld != 2 || len(k.OldKeyIDs) != 1 {
+		t.Errorf("half way: %+v", k)
+	}
+	if got := h.tried(id); !got.OK {
+		t.Errorf("half way it does not work: %s", got.Message)
+	}
+	rotate := &api.RotateSecretKeyInput{}
+	k, err = h.hooks.RotateSecretKey(t.Context(), h.by, rotate)
+	h.must(err)
+	if k.KeyID == next.ID() || k.Sealed != 2 || k.SealedOld != 0 || len(k.OldKeyIDs) != 2 {
+		t.Errorf("rotated: %+v", k)
+	}
+	rotate.Body.Forget = true
+	k, err = h.hooks.RotateSecretKey(t.Context(), h.by, rotate)
+	h.must(err)
+	if k.Sealed != 2 || len(k.OldKeyIDs) != 0 || len(k.Unreadable) != 0 {
+		t.Errorf("forgotten: %+v", k)
+	}
+	if got := h.tried(id); !got.OK {
+		t.Errorf("after the rotation it does not work: %s", got.Message)
+	}
+	h.box = secretbox.Fixed(old)
+	h.start()
+	k, err = h.hooks.SecretKey(t.Context(), h.by, nil)
+	h.must(err)
+	if len(k.Unreadable) != 2 {
+		t.Errorf("the old key opens something: %+v", k)
+	}
+}
+
+// Another organization sees and changes nothing of it; a second mail server waits for the first.
+func TestTenants(t *testing.T) {
+	h := newHouse(t)
+	id := h.made("jira", jiraConfig, secrets{"token": "t"})
+	in := api.IntegrationInput{IntegrationID: id}
+	other := h.by
+	other.OrganizationID = "018f0000-0000-7000-8000-00000000000c"
+	_, e1 := h.Get(t.Context(), other, &in)
+	_, e2 := h.Update(t.Context(), other, &api.UpdateIntegrationInput{IntegrationInput: in})
+	_, e3 := h.Delete(t.Context(), other, &in)
+	_, e4 := h.Test(t.Context(), other, &in)
+	_, e5 := h.Sync(t.Context(), other, &in)
+	_, e6 := h.ListLinks(t.Context(), other, &api.IssueLinksInput{IntegrationInput: in})
+	_, e7 := h.ListDeliveries(t.Context(), other, &api.IntegrationDeliveriesInput{IntegrationInput: in})
+	_, e8 := h.Resolve(t.Context(), other, &api.ResolveIssueLinkInput{IntegrationInput: in, LinkID: id})
+	for n, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8} {
+		if !api.IsCode(err, api.CodeNotFound) {
+			t.Errorf("%d: %v", n+1, err)
+		}
+	}
+	mail := config{"host": "mail.acme.example", "from": "grc@acme.example"}
+	first := h.made("smtp", mail, nil)
+	if _, err := h.make("smtp", mail, nil); !api.IsCode(err, api.CodeInvalidState) {
+		t.Errorf("a second mail server: %v", err)
+	}
+	m, err := h.MailServer(t.Context(), org)
+	if err != nil || m.Host != "mail.acme.example" || m.Port != 587 || m.TLS != "starttls" || m.IntegrationID != first {
+		t.Errorf("%v, %v", m, err)
+	}
+	if _, err := h.MailServer(t.Context(), other.OrganizationID); !errors.Is(err, integration.ErrNoMailServer) {
+		t.Error(err)
+	}
+	if _, err := h.Delete(t.Context(), h.by, &in); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever is sent as config is taken or refused, never a panic; what is taken is taken
+// again as it was kept.
+func FuzzConfig(f *testing.F) {
+	f.Add("jira", `{"url": "https://acme.atlassian.net", "project": "OPS", "api": "2", "labels": ["a"]}`, "token", "x")
+	f.Add("generic", `{"url": "https://acme.example/x", "headers": {"X-Team": "sec"}, "method": "PUT"}`, "Authorization", "Bearer x")
+	f.Add("smtp", `{"host": "mail.example", "from": "a@b.example", "port": 25.0, "tls": "none"}`, "", "")
+	f.Add("s3", `{"endpoint": "https://s3.example", "bucket": "abc", "path_style": false, "prefix": "a/b"}`, "access_key_id", "a")
+	h := newHouse(f)
+	f.Fuzz(func(t *testing.T, kind, text, secret, value string) {
+		var c map[string]any
+		if json.Unmarshal([]byte(text), &c) != nil {
+			return
+		}
+		kept, err := h.Checked(kind, c, map[string]string{secret: value})
+		if err != nil {
+			if !api.IsCode(err, api.CodeValidation) {
+				t.Fatalf("%v is no refusal", err)
+			}
+			return
+		}
+		b, err := json.Marshal(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read map[string]any
+		if err := json.Unmarshal(b, &read); err != nil {
+			t.Fatal(err)
+		}
+		again, err := h.Checked(kind, read, map[string]string{secret: value})
+		if err != nil || !maps.EqualFunc(kept, again, equal) {
+			t.Errorf("%v is kept as %v, and again as %v, %v", c, kept, again, err)
+		}
+	})
+}
+
+func equal(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}

@@ -1,0 +1,158 @@
+package integration
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/wneessen/go-mail"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/netguard"
+	"github.com/scf-service/service/store"
+)
+
+// MailServer is where an organization's mails go out.
+type MailServer struct {
+	// IntegrationID is the integration that says so.
+	IntegrationID string
+	Host          string
+	Port          int
+	// TLS is starttls, tls or none.
+	TLS                string
+	From               string
+	Username, Password string
+	Roots              *x509.CertPool // nil: those of the system
+}
+
+// String keeps the password out of whatever prints it.
+func (m MailServer) String() string { return fmt.Sprintf("%s:%d", m.Host, m.Port) }
+
+// GoString is String.
+func (m MailServer) GoString() string { return m.String() }
+
+// ErrNoMailServer is the answer where an organization has none of its own.
+var ErrNoMailServer = errors.New("the organization has no mail server of its own")
+
+// mailServerOf is an organization's enabled integration of the type smtp; nil where it has none.
+func mailServerOf(tx *store.Tx, org string) (*store.Integration, error) {
+	for r, err := range store.Integrations.Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Type == "smtp" && r.Enabled {
+			return &r, nil
+		}
+	}
+	return nil, nil
+}
+
+// HasMailServer tells whether an organization has a mail server of its own.
+func HasMailServer(tx *store.Tx, org string) (bool, error) {
+	r, err := mailServerOf(tx, org)
+	return r != nil, err
+}
+
+// AnyMailServer tells whether any organization has one.
+func AnyMailServer(tx *store.Tx) (bool, error) {
+	for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
+		if err != nil || r.Type == "smtp" && r.Enabled {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// MailServer is the mail server of an organization: that of its enabled integration of the
+// type smtp, else ErrNoMailServer.
+func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, error) {
+	var found *store.Integration
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = mailServerOf(tx, org)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, ErrNoMailServer
+	}
+	set, err := s.settings(found)
+	if err != nil {
+		return nil, err
+	}
+	m := s.mailServer(set)
+	m.IntegrationID = found.ID
+	return m, nil
+}
+
+// NoteMail notes on the integration what the last mail came to; nil: it went out.
+func (s *Service) NoteMail(ctx context.Context, org, id string, why error) error {
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		r, err := store.Integrations.Get(tx, org, id)
+		if err != nil {
+			return notThere(err)
+		}
+		said := ""
+		if why != nil {
+			said = netguard.Short(why.Error())
+		}
+		stood(&r, tx.Now(), why == nil, said)
+		return store.Integrations.Update(tx, org, &r)
+	})
+}
+
+func (s *Service) mailServer(set *settings) *MailServer {
+	return &MailServer{Roots: s.Roots, Host: set.text("host"), Port: set.number("port"), TLS: set.text("tls"), From: set.text("from"), Username: set.text("username"), Password: set.secrets["password"]}
+}
+
+// mostSaid is far more than a mail server says while it is signed in to.
+const mostSaid = 1 << 20
+
+// Client speaks to the server, within what the guard allows.
+func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Client, error) {
+	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.Roots}
+	dial := g.Brief(mostSaid)
+	options := []mail.Option{mail.WithPort(m.Port), mail.WithTimeout(timeout), mail.WithDialContextFunc(dial), mail.WithTLSConfig(encrypted)}
+	switch m.TLS {
+	case "tls":
+		options = append(options, mail.WithSSL(), mail.WithPort(m.Port), mail.WithDialContextFunc(netguard.Encrypted(dial, encrypted)))
+	case "none":
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
+	default:
+		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if m.Username != "" {
+		options = append(options, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthPlain, mail.SMTPAuthLogin), mail.WithUsername(m.Username), mail.WithPassword(m.Password))
+	}
+	return mail.NewClient(m.Host, options...)
+}
+
+// greet signs in at the mail server, and sends nothing.
+func (s *Service) greet(ctx context.Context, set *settings) (string, error) {
+	m := s.mailServer(set)
+	c, err := m.Client(s.Guard, tryTimeout)
+	if err != nil {
+		return "", netguard.Reason(err)
+	}
+	hidden := s.caller(set, "", nil, nil)
+	if err := c.DialWithContext(ctx); err != nil {
+		return "", hidden.hide(netguard.Reason(err))
+	}
+	if err := c.Close(); err != nil {
+		return "", hidden.hide(netguard.Reason(err))
+	}
+	words := map[string]string{"starttls": "encrypted after the greeting", "tls": "encrypted", "none": "not encrypted"}[m.TLS]
+	if m.Username != "" {
+		words += ", signed in as " + m.Username
+	}
+	return fmt.Sprintf("%s answers, %s", m, words), nil
+}
+
+// actor is an integration where it does something.
+func actor(r *store.Integration) api.Actor {
+	return api.Actor{Type: api.ActorWorkflow, ID: r.ID, Name: r.Type + ": " + r.Name}
+}

@@ -1,0 +1,595 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/tracing"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	lookEvery = 10 * time.Second
+	// askedFor is how long an issue that was asked for without an answer is given to be found.
+	askedFor = 2 * time.Minute
+	overlap  = 10 * time.Minute // of what is pulled with what was pulled before
+	atOnce   = 200              // issues that are made in one comparison
+	maxLinks = 5000             // of an integration
+	maxPause = time.Hour
+	syncTime = 10 * time.Minute
+)
+
+// Start begins to compare plans and issues on their schedule. Close ends it.
+func (s *Service) Start(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	ticks, stopTicks := s.Every(lookEvery)
+	s.working.Go(func() {
+		defer stopTicks()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks:
+			}
+			if err := s.Round(ctx); err != nil && ctx.Err() == nil {
+				s.Logger.Warn("plans and issues can't be compared", "error", err)
+			}
+		}
+	})
+}
+
+// Close breaks off what is being compared; it goes on at the next start.
+func (s *Service) Close() {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.working.Wait()
+	s.client.CloseIdleConnections()
+}
+
+// Round compares for each integration whose time has come.
+func (s *Service) Round(ctx context.Context) error {
+	var due []store.Integration
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		due = nil
+		for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
+			if err != nil {
+				return err
+			}
+			if r.Enabled && r.NextSyncAt != nil && !r.NextSyncAt.After(s.Clock()) {
+				due = append(due, r)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	free := make(chan struct{}, 4)
+	for _, r := range due {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			ctx, span := s.Tracer.Start(ctx, "compare plan and issues", tracing.Begin{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}})
+			_, err := s.compare(ctx, r.OrganizationID, r.ID)
+			span.End(err)
+			if err != nil && ctx.Err() == nil {
+				s.Logger.Warn("a plan and its issues could not be compared", "integration", r.ID, "error", err)
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}
+
+// hold keeps a second comparison of an integration waiting.
+func (s *Service) hold(id string) (release func()) {
+	s.mu.Lock()
+	one := s.syncing[id]
+	if one == nil {
+		one = &sync.Mutex{}
+		s.syncing[id] = one
+	}
+	s.mu.Unlock()
+	one.Lock()
+	return one.Unlock
+}
+
+// soon has an integration compared at once: its plan was decided on.
+func (s *Service) soon(ctx context.Context, r *store.Integration) error {
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		now, err := store.Integrations.Get(tx, r.OrganizationID, r.ID)
+		if err != nil {
+			return err
+		}
+		at := tx.Now()
+		if now.LastStatus != nil && *now.LastStatus != "ok" || now.NextSyncAt != nil && now.NextSyncAt.Before(at) {
+			return nil // it waits with a reason, or is due anyway
+		}
+		now.NextSyncAt = &at
+		return store.Integrations.Update(tx, r.OrganizationID, &now)
+	})
+}
+
+// Sync compares plan and issues now.
+func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationSync, error) {
+	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	if err != nil {
+		return nil, err
+	}
+	switch t, err := typeOf(r.Type); {
+	case err != nil:
+		return nil, err
+	case !t.Tracks:
+		return nil, api.Invalid("integrationId", "an integration of the type %s has no issues to compare; it is told of events", r.Type)
+	case !r.Enabled:
+		return nil, api.Conflict("the integration %q is paused; enable it first", r.Name)
+	}
+	out, err := s.compare(ctx, by.OrganizationID, r.ID)
+	if err != nil {
+		var known *api.Error
+		if errors.As(err, &known) || ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, api.Conflict("plan and issues could not be compared: %s", err)
+	}
+	return out, nil
+}
+
+// compare brings plan and issues together, and notes what came of it and when it is next.
+func (s *Service) compare(ctx context.Context, org, id string) (*api.IntegrationSync, error) {
+	defer s.hold(id)()
+	r, err := s.get(ctx, org, id)
+	if err != nil {
+		return nil, err
+	}
+	began := s.Clock().UTC()
+	set, err := s.settings(&r)
+	c := &comparison{Service: s, r: &r, set: set, out: &api.IntegrationSync{}}
+	if err == nil {
+		working, cancel := context.WithTimeout(ctx, syncTime)
+		defer cancel()
+		err = c.run(working)
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // broken off; it stays due
+		}
+	}
+	pause, asked := limited(err)
+	noted := s.DB.Update(ctx, func(tx *store.Tx) error {
+		now, err2 := store.Integrations.Get(tx, org, id)
+		if err2 != nil {
+			return notThere(err2)
+		}
+		next := tx.Now().Add(time.Duration(max(1, number(set, "sync_minutes"))) * time.Minute)
+		switch {
+		case asked:
+			next = tx.Now().Add(min(max(pause, time.Minute), maxPause))
+			c.out.WaitsUntil = &next
+		case err != nil:
+			now.SyncFailures++
+			next = tx.Now().Add(min(time.Minute<<min(now.SyncFailures, 6), maxPause))
+		default:
+			now.SyncFailures = 0
+			now.SyncedAt, now.PulledAt = &began, &began
+		}
+		now.NextSyncAt = &next
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		stood(&now, began, err == nil, said)
+		return store.Integrations.Update(tx, org, &now)
+	})
+	if asked {
+		err = nil // the rest comes later
+	}
+	return c.out, errors.Join(err, noted)
+}
+
+func number(set *settings, name string) int {
+	if set == nil {
+		return 0
+	}
+	return set.number(name)
+}
+
+// comparison is one run over the links of an integration.
+type comparison struct {
+	*Service
+	r     *store.Integration
+	set   *settings
+	tools tracker
+	out   *api.IntegrationSync
+}
+
+func (c *comparison) run(ctx context.Context) error {
+	var err error
+	if c.tools, err = c.tracker(c.set); err != nil {
+		return err
+	}
+	items, err := c.items(ctx, c.set, c.r.OrganizationID)
+	if err != nil {
+		return err
+	}
+	links, err := c.links(ctx)
+	if err != nil {
+		return err
+	}
+	of, without := match(links, items)
+	fresh, err := c.begin(ctx, without, len(links))
+	if err != nil {
+		return err
+	}
+	for n := range fresh {
+		of[fresh[n].link.ID] = fresh[n].item
+		links = append(links, fresh[n].link)
+	}
+	if err := c.pull(ctx, links); err != nil {
+		return err
+	}
+	made := 0
+	for n := range links {
+		l := &links[n]
+		if l.IssueID == "" {
+			if made == atOnce {
+				continue
+			}
+			made++
+		}
+		if err := c.one(ctx, l, of[l.ID]); err != nil {
+			if _, asked := limited(err); asked || ctx.Err() != nil {
+				return err
+			}
+			c.out.Failed++
+			if err := c.keep(ctx, l, "failed", err.Error()); err != nil {
+				return err
+			}
+		}
+		if l.Status == "conflict" {
+			c.out.Conflicts++
+		}
+	}
+	c.out.Links = len(links)
+	return nil
+}
+
+func linksOf(tx *store.Tx, org, integration string) (out []store.IssueLink, err error) {
+	for l, err := range store.IssueLinks.By("integration").Scan(tx, org, store.Prefix(integration)) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+func (c *comparison) links(ctx context.Context) (out []store.IssueLink, err error) {
+	err = c.DB.View(ctx, func(tx *store.Tx) (err error) {
+		out, err = linksOf(tx, c.r.OrganizationID, c.r.ID)
+		return err
+	})
+	return out, err
+}
+
+type begun struct {
+	link store.IssueLink
+	item *planItem
+}
+
+// begin notes the links of items that have none: the note comes before the issue, so that an
+// issue that was made in a moment of a crash is known by its marker.
+func (c *comparison) begin(ctx context.Context, items []*planItem, have int) (out []begun, err error) {
+	err = c.DB.Update(ctx, func(tx *store.Tx) error {
+		out = nil
+		if _, err := find(tx, c.r.OrganizationID, c.r.ID); err != nil {
+			return err // deleted meanwhile
+		}
+		for _, i := range items {
+			if i.side().Closed || len(out) == atOnce {
+				continue
+			}
+			if have+len(out) >= maxLinks {
+				return api.Conflict("an integration ties up to %d items; make another one for some of the assessments", maxLinks)
+			}
+			l := store.IssueLink{Weakness: i.Weakness, IssueLink: api.IssueLink{
+				TenantRecord:  api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: c.r.OrganizationID},
+				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode, Status: "creating", Here: i.side()}}
+			if err := store.IssueLinks.Insert(tx, c.r.OrganizationID, &l); err != nil {
+				return err
+			}
+			out = append(out, begun{l, i})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// pull learns which issues changed since the last time.
+func (c *comparison) pull(ctx context.Context, links []store.IssueLink) error {
+	byIssue := map[string]*store.IssueLink{}
+	for n := range links {
+		if l := &links[n]; l.IssueID != "" {
+			byIssue[l.IssueID] = l
+		}
+	}
+	if len(byIssue) == 0 {
+		return nil
+	}
+	since := c.r.CreatedAt
+	if c.r.PulledAt != nil {
+		since = c.r.PulledAt.Add(-overlap)
+	}
+	return c.tools.changed(ctx, since, func(i *issue) {
+		if l := byIssue[i.id]; l != nil {
+			there := i.IssueSide
+			l.There = &there
+		}
+	})
+}
+
+// one brings one item and its issue together.
+func (c *comparison) one(ctx context.Context, l *store.IssueLink, i *planItem) error {
+	if i == nil {
+		if l.IssueID == "" && l.AskedAt == nil {
+			return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
+		}
+		return c.keep(ctx, l, "dropped", "the plan has this item no more; the issue is left as it is")
+	}
+	l.Weakness, l.POAMItemID, l.POAMCode, l.Here = i.Weakness, i.ID, i.POAMCode, i.side()
+	if l.IssueID == "" {
+		return c.make(ctx, l, i)
+	}
+	if l.Status == "gone" {
+		return nil
+	}
+	if l.Agreed != nil && l.There != nil && same(l.Here, *l.Agreed) && same(*l.There, *l.Agreed) {
+		return c.keep(ctx, l, "linked", "")
+	}
+	now, err := c.tools.get(ctx, l.IssueID) // what is to be changed is looked at in this moment
+	if err != nil {
+		return err
+	}
+	if now == nil {
+		return c.keep(ctx, l, "gone", "the issue was deleted, or moved out of reach; no new one is made")
+	}
+	l.There = &now.IssueSide
+	return c.merge(ctx, l, i, now)
+}
+
+// make makes the issue of a link, or finds the one that an earlier try made.
+func (c *comparison) make(ctx context.Context, l *store.IssueLink, i *planItem) error {
+	if i.side().Closed && l.AskedAt == nil {
+		return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
+	}
+	marker := marks + l.ID
+	if l.AskedAt != nil {
+		if c.Clock().Before(l.AskedAt.Add(askedFor)) {
+			return nil // the tool's lists may not have it yet
+		}
+		found, err := c.tools.find(ctx, marker, l.AskedAt.Add(-overlap))
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			return c.made(ctx, l, found)
+		}
+	}
+	asked := c.Clock().UTC()
+	l.AskedAt = &asked
+	if err := c.keep(ctx, l, "creating", ""); err != nil {
+		return err
+	}
+	made, err := c.tools.create(ctx, i.draft(marker))
+	if err != nil {
+		if no(err) {
+			l.AskedAt = nil // nothing was made
+			if _, asked := limited(err); asked {
+				return errors.Join(c.keep(ctx, l, "creating", "it waits: "+err.Error()), err)
+			}
+		}
+		return err
+	}
+	c.out.Created++
+	return c.made(ctx, l, made)
+}
+
+func (c *comparison) made(ctx context.Context, l *store.IssueLink, i *issue) error {
+	l.IssueID, l.IssueKey, l.IssueURL, l.AskedAt = i.id, i.key, i.url, nil
+	there := i.IssueSide
+	l.There = &there
+	// What the issue was made from is agreed; what is otherwise there by now is a change.
+	agreed := api.IssueSide{Closed: false, DueDate: l.Here.DueDate}
+	if there.DueDate == nil {
+		agreed.DueDate = nil // a tool, or a project, without due dates
+	}
+	l.Agreed = &agreed
+	return c.keep(ctx, l, "linked", "")
+}
+
+func sameDay(a, b *api.Date) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
+func same(a, b api.IssueSide) bool { return a.Closed == b.Closed && sameDay(a.DueDate, b.DueDate) }
+
+// merge carries over what one side alone changed. What both changed stays as it is on both,
+// and is shown.
+func (c *comparison) merge(ctx context.Context, l *store.IssueLink, i *planItem, now *issue) error {
+	if l.Agreed == nil {
+		l.Agreed = &api.IssueSide{Closed: l.There.Closed, DueDate: l.There.DueDate}
+	}
+	here, there, agreed := l.Here, *l.There, l.Agreed
+	var push change
+	var closed *bool
+	var due *api.Date
+	var clash string
+	switch {
+	case here.Closed == there.Closed:
+		agreed.Closed = here.Closed
+	case there.Closed == agreed.Closed:
+		push.closed = &here.Closed
+	default: // of two values, the one that is not agreed is the change: both can't have changed and differ
+		closed = &there.Closed
+	}
+	switch {
+	case sameDay(here.DueDate, there.DueDate):
+		agreed.DueDate = here.DueDate
+	case sameDay(there.DueDate, agreed.DueDate) && here.DueDate != nil:
+		push.due = here.DueDate
+	case sameDay(here.DueDate, agreed.DueDate) && there.DueDate != nil:
+		due = there.DueDate
+	default:
+		clash = fmt.Sprintf("the due date changed on both sides: the plan says %s, the issue %s, before it was %s", dated(here.DueDate), dated(there.DueDate), dated(agreed.DueDate))
+	}
+	// Closing here and a new date there at once are for people too.
+	if push.closed != nil && due != nil || closed != nil && push.due != nil {
+		clash = fmt.Sprintf("both sides changed: the plan is %s and due %s, the issue is %s and due %s", opened(here.Closed), dated(here.DueDate), opened(there.Closed), dated(there.DueDate))
+		push, closed, due = change{}, nil, nil
+	}
+	if push.closed != nil || push.due != nil {
+		if err := c.tools.change(ctx, now, push); err != nil {
+			return err
+		}
+		c.out.Pushed++
+		if push.closed != nil {
+			there.Closed, agreed.Closed = here.Closed, here.Closed
+		}
+		if push.due != nil {
+			there.DueDate, agreed.DueDate = here.DueDate, here.DueDate
+		}
+		l.There = &there
+	}
+	if closed != nil || due != nil {
+		if i.reviewed {
+			return c.keep(ctx, l, "linked", "the issue changed; the plan takes it over once its review is decided")
+		}
+		got, err := c.take(ctx, c.r, c.set, l, closed, due)
+		if err != nil {
+			return fmt.Errorf("the plan does not take over what the issue says: %w", err)
+		}
+		c.out.Pulled++
+		l.Here, l.POAMItemID = got.side(), got.ID
+		if closed != nil {
+			agreed.Closed = *closed
+		}
+		if due != nil {
+			agreed.DueDate = due
+		}
+	}
+	if clash != "" {
+		return c.keep(ctx, l, "conflict", clash)
+	}
+	return c.keep(ctx, l, "linked", "")
+}
+
+func dated(d *api.Date) string {
+	if d == nil {
+		return "none"
+	}
+	return string(*d)
+}
+
+func opened(closed bool) string {
+	if closed {
+		return "closed"
+	}
+	return "open"
+}
+
+// keep notes where a link stands. A conflict is told once, when it begins.
+func (c *comparison) keep(ctx context.Context, l *store.IssueLink, status, said string) error {
+	return c.DB.Update(ctx, func(tx *store.Tx) error {
+		before, err := store.IssueLinks.Get(tx, l.OrganizationID, l.ID)
+		if err != nil {
+			return notThere(err) // its assessment was deleted meanwhile
+		}
+		l.Status, l.Message = status, nil
+		if said != "" {
+			l.Message = &said
+		}
+		if unchanged(&before, l) {
+			return nil
+		}
+		l.UpdatedAt = tx.Now()
+		if err := store.IssueLinks.Update(tx, l.OrganizationID, l); err != nil || status != "conflict" || before.Status == "conflict" {
+			return err
+		}
+		return audit.Tell(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: actor(c.r)}, audit.Event{Type: "sync.conflict", AssessmentID: l.AssessmentID, Summary: fmt.Sprintf("%s and %s: %s", l.POAMCode, l.IssueKey, said),
+			ResourceType: "issue_link", ResourceID: l.ID, Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": said}})
+	})
+}
+
+func unchanged(a, b *store.IssueLink) bool {
+	side := func(a, b *api.IssueSide) bool { return a == nil && b == nil || a != nil && b != nil && same(*a, *b) }
+	text := func(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+	return a.Status == b.Status && text(a.Message, b.Message) && same(a.Here, b.Here) && side(a.There, b.There) && side(a.Agreed, b.Agreed) && a.IssueID == b.IssueID &&
+		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode && (a.AskedAt == nil) == (b.AskedAt == nil) && (a.AskedAt == nil || a.AskedAt.Equal(*b.AskedAt))
+}
+
+// ListLinks lists which item is which issue.
+func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLinksInput) (*api.List[api.IssueLink], error) {
+	if _, err := s.get(ctx, by.OrganizationID, in.IntegrationID); err != nil {
+		return nil, err
+	}
+	all, err := store.List(ctx, s.DB, store.IssueLinks, by.OrganizationID, in.Paging, store.PageQuery[store.IssueLink]{
+		Index: "integration", Prefix: store.K(in.IntegrationID), Filter: func(l *store.IssueLink) bool { return in.Status == "" || l.Status == in.Status },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.ListOf(all, func(l *store.IssueLink) api.IssueLink { return l.IssueLink }), nil
+}
+
+// Resolve says which side of a conflict holds; the other follows at once.
+func (s *Service) Resolve(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) (*api.IssueLink, error) {
+	if err := s.settle(ctx, by, in); err != nil {
+		return nil, err
+	}
+	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	if err != nil {
+		return nil, err
+	}
+	if r.Enabled {
+		if _, err := s.compare(ctx, by.OrganizationID, in.IntegrationID); err != nil {
+			return nil, api.Conflict("the choice is noted, but plan and issues could not be compared: %s", err)
+		}
+	}
+	var l store.IssueLink
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		l, err = store.IssueLinks.Get(tx, by.OrganizationID, in.LinkID)
+		return store.Missing(err, "link", in.LinkID)
+	})
+	return &l.IssueLink, err
+}
+
+// settle makes the other side's value the agreed one: then only the side that holds differs.
+func (s *Service) settle(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
+	defer s.hold(in.IntegrationID)()
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		r, err := find(tx, by.OrganizationID, in.IntegrationID)
+		if err != nil {
+			return err
+		}
+		l, err := store.IssueLinks.Get(tx, by.OrganizationID, in.LinkID)
+		if err == nil && l.IntegrationID != r.ID {
+			err = store.ErrNotFound
+		}
+		if err != nil {
+			return store.Missing(err, "link", in.LinkID)
+		}
+		if l.Status != "conflict" || l.There == nil {
+			return api.Conflict("%s and %s are in no conflict", l.POAMCode, l.IssueKey)
+		}
+		agreed := l.Here
+		if in.Body.Keep == "plan" {
+			agreed = *l.There
+		}
+		l.Agreed, l.UpdatedAt = &agreed, tx.Now()
+		return errors.Join(store.IssueLinks.Update(tx, by.OrganizationID, &l),
+			audit.Append(tx, by, audit.Entry{Action: "integration.resolved", ResourceType: "issue_link", ResourceID: l.ID, Changes: map[string]any{"keep": in.Body.Keep, "poam_code": l.POAMCode, "issue_key": l.IssueKey}}))
+	})
+}

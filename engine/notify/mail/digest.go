@@ -1,0 +1,185 @@
+package mail
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+const digestHour = 7 // of the day, UTC
+
+// maxLines bounds a digest; the plan has the rest.
+const maxLines = 50
+
+// digests queues each person's daily mail about what is overdue, once a day.
+func (s *Service) digests(ctx context.Context) error {
+	now := s.Clock().UTC()
+	if s.Overdue == nil || now.Hour() < digestHour {
+		return nil
+	}
+	day := now.Format(time.DateOnly)
+	fresh := false
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		last, err := store.Settings.Get(tx, digestSetting)
+		fresh = err == nil && last.Value >= day
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil || fresh {
+		return err
+	}
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		for o, err := range store.Organizations.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			if o.Status != active {
+				continue
+			}
+			if err := s.digestOf(tx, o.ID, day); err != nil {
+				return err
+			}
+		}
+		return store.Settings.Put(tx, &store.Setting{Name: digestSetting, Value: day})
+	})
+}
+
+const digestSetting = "mail_digest_day"
+
+func (s *Service) digestOf(tx *store.Tx, org, day string) error {
+	lines, err := s.Overdue(tx, org, api.Date(day))
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	shown := lines[:min(len(lines), maxLines)]
+	for len(strings.Join(shown, "\n")) > maxValue/2 { // a character may be escaped to several
+		shown = shown[:len(shown)-1]
+	}
+	items := strings.Join(shown, "\n")
+	if more := len(lines) - len(shown); more > 0 {
+		items += fmt.Sprintf("\nand %d more", more)
+	}
+	people, err := s.members(tx, org, func(r api.Role) bool { return r.May("poam:write") })
+	if err != nil {
+		return err
+	}
+	for _, u := range people {
+		wants, err := preference(tx, u.ID)
+		if err != nil {
+			return err
+		}
+		if _, bad := parseAddress(u.Email); bad != nil || !wants.Digest {
+			continue
+		}
+		unsubscribe, err := s.unsubscribeLink(u.ID)
+		if err != nil {
+			return err
+		}
+		if _, err := s.Queue(tx, org, Mail{To: []string{u.Email}, Kind: digest.id, Once: "digest/" + u.ID + "/" + day, Unsubscribe: u.ID,
+			Values: map[string]any{"count": fmt.Sprint(len(lines)), "items": items, "unsubscribe": unsubscribe}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// preference is which mails a person wants: all, unless they said otherwise.
+func preference(tx *store.Tx, user string) (api.EmailPreferences, error) {
+	p, err := store.EmailPreferences.Get(tx, user)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return api.EmailPreferences{Digest: !p.NoDigest, Approvals: !p.NoApprovals}, err
+}
+
+// GetPreferences tells which mails the caller wants.
+func (s *Service) GetPreferences(ctx context.Context, by api.Caller, _ *api.None) (*api.EmailPreferences, error) {
+	var out api.EmailPreferences
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		out, err = preference(tx, by.UserID)
+		return err
+	})
+	return &out, err
+}
+
+// PutPreferences says which mails the caller wants.
+func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.PutEmailPreferencesInput) (*api.EmailPreferences, error) {
+	var out api.EmailPreferences
+	err := s.DB.Update(ctx, func(tx *store.Tx) (err error) {
+		if out, err = preference(tx, by.UserID); err != nil {
+			return err
+		}
+		if in.Body.Digest != nil {
+			out.Digest = *in.Body.Digest
+		}
+		if in.Body.Approvals != nil {
+			out.Approvals = *in.Body.Approvals
+		}
+		if by.OrganizationID != "" {
+			if err := audit.Append(tx, by, audit.Entry{Action: "email_preferences.updated", ResourceType: "user", ResourceID: by.UserID,
+				Changes: map[string]any{"digest": out.Digest, "approvals": out.Approvals}}); err != nil {
+				return err
+			}
+		}
+		return store.EmailPreferences.Put(tx, &store.EmailPreference{UserID: by.UserID, NoDigest: !out.Digest, NoApprovals: !out.Approvals})
+	})
+	return &out, err
+}
+
+const unsubscribePurpose = "unsubscribe from digests:"
+
+// unsubscribeLink is an address with which a person, and nobody else, ends their digests
+// without signing in; empty where the service's own address is not known.
+func (s *Service) unsubscribeLink(user string) (string, error) {
+	if s.PublicURL == "" {
+		return "", nil
+	}
+	sealed, err := s.Seal(unsubscribePurpose + user)
+	if err != nil {
+		return "", err
+	}
+	return s.PublicURL + "/unsubscribe?token=" + url.QueryEscape(base64.RawURLEncoding.EncodeToString(sealed)), nil
+}
+
+// Unsubscribe ends the digests of the person whose link it is.
+func (s *Service) Unsubscribe(ctx context.Context, token string) error {
+	refused := api.Unauthorized("this link is not valid; sign in and use `service email preferences --no-digest`")
+	if len(token) > 1000 {
+		return refused
+	}
+	sealed, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return refused
+	}
+	text, err := s.Open(sealed)
+	if err != nil {
+		return refused
+	}
+	user, ok := strings.CutPrefix(text, unsubscribePurpose)
+	if !ok {
+		return refused
+	}
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		if _, err := store.Users.Get(tx, user); errors.Is(err, store.ErrNotFound) {
+			return refused
+		} else if err != nil {
+			return err
+		}
+		p, err := store.EmailPreferences.Get(tx, user)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		p.UserID, p.NoDigest = user, true
+		return store.EmailPreferences.Put(tx, &p)
+	})
+}

@@ -1,0 +1,245 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+// Send queues a mail that somebody asks for.
+func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInput) (*api.Email, error) {
+	to, err := addresses(in.Body.To)
+	if err != nil {
+		return nil, err
+	}
+	m := Mail{To: to, Kind: in.Body.TemplateID, Values: in.Body.Variables}
+	var k kind
+	l := &letter{Subject: in.Body.Subject, Text: in.Body.Text, HTML: in.Body.HTML}
+	if m.Kind != "" {
+		if k, err = kindOf(m.Kind); err != nil {
+			return nil, err
+		}
+		if l.Subject != "" || l.Text != "" || l.HTML != "" {
+			return nil, api.Invalid("template_id", "give a template with its variables, or subject and text, not both")
+		}
+	} else if err := checkLetter(l, in.Body.Variables); err != nil {
+		return nil, err
+	}
+	var e *store.Email
+	err = s.DB.Update(ctx, func(tx *store.Tx) (err error) {
+		if can, err := s.can(tx, by.OrganizationID); err != nil {
+			return err
+		} else if !can {
+			return noServer()
+		}
+		if m.Kind != "" {
+			if l, err = s.write(tx, by.OrganizationID, k, m.Values); err != nil {
+				return err
+			}
+		}
+		if e, err = s.queue(tx, by.OrganizationID, m, l); err != nil {
+			return err
+		}
+		return audit.Append(tx, by, audit.Entry{Action: "email.queued", ResourceType: "email", ResourceID: e.ID,
+			Changes: map[string]any{"recipients": len(to), "template_id": m.Kind}})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &e.Email, nil
+}
+
+// addresses are those that a mail is to, each once.
+func addresses(given []string) (out []string, err error) {
+	seen := map[string]bool{}
+	for _, text := range given {
+		a, err := parseAddress(text)
+		if err != nil {
+			return nil, err
+		}
+		if key := strings.ToLower(a.Address); !seen[key] {
+			seen[key] = true
+			out = append(out, a.Address)
+		}
+	}
+	return out, nil
+}
+
+// checkLetter takes a mail that is given as it is.
+func checkLetter(l *letter, variables map[string]any) error {
+	switch {
+	case strings.TrimSpace(l.Subject) == "":
+		return api.Invalid("subject", "a mail without a template needs a subject")
+	case strings.ContainsFunc(l.Subject, unicode.IsControl):
+		return api.Invalid("subject", "a subject is one line, without line breaks and control characters")
+	case strings.TrimSpace(l.Text) == "":
+		return api.Invalid("text", "a mail without a template needs a text; HTML comes beside it")
+	case len(variables) > 0:
+		return api.Invalid("variables", "variables are for a template; name one in template_id")
+	case !utf8.ValidString(l.Subject + l.Text + l.HTML):
+		return api.Invalid("text", "this is no text in UTF-8")
+	case lively.MatchString(l.HTML):
+		return api.Invalid("html", "mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out")
+	}
+	l.Subject, l.Text = oneLine(l.Subject), plain(l.Text)
+	return nil
+}
+
+// List lists mails, newest first.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.EmailsInput) (*api.List[api.Email], error) {
+	all, err := store.List(ctx, s.DB, store.Emails, by.OrganizationID, in.Paging, store.PageQuery[store.Email]{Reverse: true,
+		Filter: func(e *store.Email) bool { return in.Status == "" || e.Status == in.Status }})
+	if err != nil {
+		return nil, err
+	}
+	return api.ListOf(all, func(e *store.Email) api.Email { return e.Email }), nil
+}
+
+// Get is one mail.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.EmailInput) (*api.Email, error) {
+	var e store.Email
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		e, err = store.Emails.Get(tx, by.OrganizationID, in.EmailID)
+		return store.Missing(err, "mail", in.EmailID)
+	})
+	return &e.Email, err
+}
+
+// own is a wording with what is told of it.
+type own struct {
+	wording
+	record api.EmailTemplate
+}
+
+// wordingOf is the organization's wording of a kind, or the built-in one.
+func (s *Service) wordingOf(tx *store.Tx, org string, k kind) (own, error) {
+	t, err := store.EmailTemplates.Get(tx, org, k.id)
+	if errors.Is(err, store.ErrNotFound) {
+		w := builtIn(k.id)
+		return own{w, api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.names()}}, nil
+	}
+	t.Variables = k.names() // those of this version of the program
+	return own{wording{t.Subject, t.Text, t.HTML}, t.EmailTemplate}, err
+}
+
+// ListTemplates lists the templates in the contract's order.
+func (s *Service) ListTemplates(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.EmailTemplate], error) {
+	var all []api.EmailTemplate
+	place := map[string]string{}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		all = nil
+		for i, k := range kinds {
+			w, err := s.wordingOf(tx, by.OrganizationID, k)
+			if err != nil {
+				return err
+			}
+			all, place[k.id] = append(all, w.record), string(rune('a'+i))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return store.PageOf(all, *in, func(t *api.EmailTemplate) string { return place[t.ID] })
+}
+
+// GetTemplate is one template.
+func (s *Service) GetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.EmailTemplate, error) {
+	k, err := kindOf(in.TemplateID)
+	if err != nil {
+		return nil, err
+	}
+	var w own
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		w, err = s.wordingOf(tx, by.OrganizationID, k)
+		return err
+	})
+	return &w.record, err
+}
+
+// PutTemplate replaces an organization's wording; one that can't be filled in is refused.
+func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTemplateInput) (*api.EmailTemplate, error) {
+	k, err := kindOf(in.TemplateID)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := k.compile(wording{in.Body.Subject, in.Body.Text, in.Body.HTML}); err != nil {
+		return nil, err
+	}
+	t := store.EmailTemplate{OrganizationID: by.OrganizationID}
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		now := tx.Now()
+		t.EmailTemplate = api.EmailTemplate{ID: k.id, Subject: in.Body.Subject, Text: in.Body.Text, HTML: in.Body.HTML, Variables: k.names(), Custom: true, UpdatedAt: &now}
+		return errors.Join(store.EmailTemplates.Put(tx, by.OrganizationID, &t),
+			audit.Append(tx, by, audit.Entry{Action: "email_template.updated", ResourceType: "email_template", ResourceID: k.id}))
+	})
+	return &t.EmailTemplate, err
+}
+
+// ResetTemplate goes back to the built-in wording.
+func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.None, error) {
+	k, err := kindOf(in.TemplateID)
+	if err != nil {
+		return nil, err
+	}
+	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
+		if err := store.EmailTemplates.Delete(tx, by.OrganizationID, k.id); errors.Is(err, store.ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		return audit.Append(tx, by, audit.Entry{Action: "email_template.reset", ResourceType: "email_template", ResourceID: k.id})
+	})
+}
+
+// Preview is the mail that a template makes: of the wording in use or of another, with
+// examples where variables are left out.
+func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTemplateInput) (*api.EmailPreview, error) {
+	k, err := kindOf(in.TemplateID)
+	if err != nil {
+		return nil, err
+	}
+	var given map[string]any
+	if in.Body != nil {
+		given = in.Body.Variables
+	}
+	values, err := k.values(given, true)
+	if err != nil {
+		return nil, err
+	}
+	var w own
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if w, err = s.wordingOf(tx, by.OrganizationID, k); err != nil {
+			return err
+		}
+		if _, told := given[organization.name]; !told {
+			o, err := store.Organizations.Get(tx, by.OrganizationID)
+			if err != nil {
+				return err
+			}
+			values[organization.name] = o.Name
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if b := in.Body; b != nil && b.Subject+b.Text+b.HTML != "" {
+		w.wording = wording{b.Subject, b.Text, b.HTML}
+	}
+	c, err := k.compile(w.wording)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.fill(values)
+	if err != nil {
+		return nil, err
+	}
+	return &api.EmailPreview{TemplateID: k.id, Subject: l.Subject, Text: l.Text, HTML: l.HTML}, nil
+}

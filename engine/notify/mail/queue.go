@@ -1,0 +1,410 @@
+package mail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/tracing"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	maxQueued = 10_000 // mails of an organization
+	ofARound  = 20     // mails of an organization in a round
+	keptFor   = 30 * 24 * time.Hour
+)
+
+// waits are the times between attempts, about a day together.
+var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
+
+// Mail is a mail of a kind to people.
+type Mail struct {
+	To     []string
+	Kind   string
+	Values map[string]any
+	// Once names what it is about where there must be no second mail of it.
+	Once string
+	// Unsubscribe is the person who can end mails of this kind.
+	Unsubscribe string
+}
+
+// Queue puts a mail into the queue, with the change that it is about; false where there is
+// no mail server, or it is there already.
+func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
+	if len(m.To) == 0 {
+		return false, nil
+	}
+	if can, err := s.can(tx, org); err != nil || !can {
+		return false, err
+	}
+	if m.Once != "" {
+		if _, err := store.Emails.By("once").Get(tx, org, m.Once); !errors.Is(err, store.ErrNotFound) {
+			return false, err
+		}
+	}
+	k := digest
+	if m.Kind != digest.id {
+		var err error
+		if k, err = kindOf(m.Kind); err != nil {
+			return false, err
+		}
+	}
+	l, err := s.write(tx, org, k, m.Values)
+	if err != nil {
+		return false, err
+	}
+	_, err = s.queue(tx, org, m, l)
+	return err == nil, err
+}
+
+// write makes the letter of a kind in the organization's wording.
+func (s *Service) write(tx *store.Tx, org string, k kind, given map[string]any) (*letter, error) {
+	values, err := k.values(given, false)
+	if err != nil {
+		return nil, err
+	}
+	if values[organization.name] == "" {
+		o, err := store.Organizations.Get(tx, org)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		values[organization.name] = o.Name
+	}
+	w, err := s.wordingOf(tx, org, k)
+	if err != nil {
+		return nil, err
+	}
+	c, err := k.compile(w.wording)
+	if err != nil {
+		return nil, err
+	}
+	return c.fill(values)
+}
+
+func (s *Service) queue(tx *store.Tx, org string, m Mail, l *letter) (*store.Email, error) {
+	waiting, err := store.Emails.By("queued").Count(tx, org)
+	if err != nil {
+		return nil, err
+	}
+	if waiting >= maxQueued {
+		return nil, api.Conflict("%d mails of the organization wait to be sent; try again when some have left, or look what the mail server says with `service email list --status queued`", waiting)
+	}
+	b, err := json.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := s.Seal(string(b))
+	if err != nil {
+		return nil, err
+	}
+	now := tx.Now()
+	e := &store.Email{Sealed: sealed, Once: m.Once, Unsubscribe: m.Unsubscribe, Email: api.Email{
+		TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now}, OrganizationID: org},
+		To:           m.To, Subject: l.Subject, Status: api.EmailQueued, NextAttemptAt: &now,
+	}}
+	if m.Kind != "" {
+		e.TemplateID = &m.Kind
+	}
+	for _, to := range m.To {
+		e.Recipients = append(e.Recipients, api.EmailRecipient{Address: to, Status: api.EmailQueued})
+	}
+	return e, store.Emails.Insert(tx, org, e)
+}
+
+// sendDue sends what is due: what goes by the operator's server at once, organization by
+// organization, what goes by their own servers beside it. It forgets what is old.
+func (s *Service) sendDue(ctx context.Context) error {
+	var due []store.Email
+	theirs := map[string][]store.Email{}
+	now := s.Clock()
+	old := false
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		due, old = nil, false
+		clear(theirs)
+		for o, err := range store.Organizations.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			some, err := dueOf(tx, o.ID, now)
+			if err != nil {
+				return err
+			}
+			own := false
+			if len(some) > 0 && s.Own != nil {
+				if own, err = s.Own.Has(tx, o.ID); err != nil {
+					return err
+				}
+			}
+			if own {
+				theirs[o.ID] = some
+			} else {
+				due = append(due, some...)
+			}
+			for e, err := range store.Emails.Scan(tx, o.ID) { // the oldest comes first
+				if err != nil {
+					return err
+				}
+				old = old || e.NextAttemptAt == nil && now.Sub(e.CreatedAt) > keptFor
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if old {
+		if err := s.forget(ctx, now); err != nil {
+			return err
+		}
+	}
+	for _, org := range slices.Sorted(maps.Keys(theirs)) {
+		s.lanes.run(org, func() {
+			if err := s.deliverAll(ctx, theirs[org]); err != nil && ctx.Err() == nil {
+				s.Logger.Warn("mails of an organization can't be sent", "organization", org, "error", err)
+			}
+		})
+	}
+	if err := s.deliverAll(ctx, due); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// dueOf are the mails of an organization that are due, as many as go in a round.
+func dueOf(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
+	for e, err := range store.Emails.By("queued").Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if e.NextAttemptAt.After(now) || len(due) == ofARound {
+			break
+		}
+		due = append(due, e)
+	}
+	return due, nil
+}
+
+func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
+	for i := range due {
+		if err := s.deliver(ctx, &due[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget deletes mails that left long ago.
+func (s *Service) forget(ctx context.Context, now time.Time) error {
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		for o, err := range store.Organizations.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			n := 0
+			for e, err := range store.Emails.Scan(tx, o.ID) {
+				if err != nil {
+					return err
+				}
+				if n++; n > 500 || e.NextAttemptAt != nil || now.Sub(e.CreatedAt) <= keptFor {
+					break
+				}
+				if err := store.Emails.Delete(tx, o.ID, e.ID); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// deliver hands a mail over to those who have not got it and notes what came of it. The
+// error is one of ours, not the mail server's.
+func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
+	messages, index, err := s.messages(e)
+	if err != nil {
+		s.Logger.Warn("a mail can't be opened any more", "email", e.ID, "error", err)
+		return s.note(ctx, e, index, nil, err, true)
+	}
+	ctx, span := s.Tracer.Start(ctx, "send mail", tracing.Begin{Kind: tracing.Client, Attrs: []tracing.Attr{{Key: "service.email_id", Value: e.ID}, {Key: "service.recipients", Value: len(index)}}})
+	defer func() { span.End(err) }()
+	var outcomes []outcome
+	by, theirs, failed := s.route(ctx, e.OrganizationID)
+	if failed == nil {
+		outcomes, failed = s.send(ctx, by, messages)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // broken off: what was handed over by now is sent once more, with the same Message-ID
+	}
+	if failed != nil {
+		span.Fail("unreachable")
+	}
+	if err := s.noteServer(ctx, e.OrganizationID, by, theirs, failed); err != nil {
+		return err
+	}
+	return s.note(ctx, e, index, outcomes, failed, false)
+}
+
+// noteServer notes how a mail server stands: an organization's where its people see it, the
+// operator's in health and log.
+func (s *Service) noteServer(ctx context.Context, org string, by *Route, theirs bool, failed error) error {
+	switch {
+	case theirs && by != nil:
+		return s.Own.Noted(ctx, by, org, failed)
+	case theirs || by == nil:
+		return nil // the mail's own error says it
+	}
+	s.trouble.Store(nil)
+	if failed != nil {
+		said := failed.Error()
+		s.trouble.Store(&said)
+		s.Logger.Warn("the mail server can't be reached", "server", by.Server.String(), "error", failed)
+	}
+	return nil
+}
+
+// messages are those still to be handed over, and which recipients they are for.
+func (s *Service) messages(e *store.Email) (out []message, index []int, err error) {
+	for i, r := range e.Recipients {
+		if r.Status == api.EmailQueued {
+			index = append(index, i)
+		}
+	}
+	text, err := s.Open(e.Sealed)
+	if err != nil {
+		return nil, index, fmt.Errorf("what it says was sealed with another key (SERVICE_SECRET_KEY, or secret.key in the data folder): %w", err)
+	}
+	var l letter
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		return nil, index, err
+	}
+	unsubscribe := ""
+	if e.Unsubscribe != "" {
+		if unsubscribe, err = s.unsubscribeLink(e.Unsubscribe); err != nil {
+			return nil, index, err
+		}
+	}
+	for _, i := range index {
+		out = append(out, message{id: fmt.Sprintf("%s.%d", e.ID, i), to: e.Recipients[i].Address, at: e.CreatedAt, letter: l, unsubscribe: unsubscribe})
+	}
+	return out, index, nil
+}
+
+// note writes down what became of a mail, and when it is tried again.
+func (s *Service) note(ctx context.Context, sent *store.Email, index []int, outcomes []outcome, failed error, lasting bool) error {
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		e, err := store.Emails.Get(tx, sent.OrganizationID, sent.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e.Attempts++
+		e.UpdatedAt = tx.Now()
+		last := e.Attempts > len(waits)
+		for n, i := range index {
+			r := &e.Recipients[i]
+			o := outcome{err: failed, lasting: lasting}
+			if failed == nil {
+				o = outcomes[n]
+			}
+			r.Error = nil
+			if o.err != nil {
+				said := o.err.Error()
+				r.Error = &said
+			}
+			switch {
+			case o.err == nil:
+				r.Status = api.EmailSent
+			case o.bounced:
+				r.Status = api.EmailBounced
+			case o.lasting || last:
+				r.Status = api.EmailFailed
+			}
+		}
+		return s.settle(tx, &e)
+	})
+}
+
+// settle makes of a mail's recipients what the whole has come to.
+func (s *Service) settle(tx *store.Tx, e *store.Email) error {
+	count := map[string]int{}
+	e.Error = nil
+	for _, r := range e.Recipients {
+		count[r.Status]++
+		if r.Error != nil && e.Error == nil {
+			said := r.Address + ": " + *r.Error
+			e.Error = &said
+		}
+	}
+	switch {
+	case count[api.EmailQueued] > 0:
+		next := tx.Now().Add(wait(e.ID, e.Attempts))
+		e.NextAttemptAt = &next
+		return store.Emails.Update(tx, e.OrganizationID, e)
+	case count[api.EmailBounced] > 0:
+		e.Status = api.EmailBounced
+	case count[api.EmailFailed] > 0:
+		e.Status = api.EmailFailed
+	default:
+		e.Status = api.EmailSent
+	}
+	if count[api.EmailSent] > 0 {
+		at := tx.Now()
+		e.SentAt = &at
+	}
+	e.NextAttemptAt, e.Sealed = nil, nil
+	if err := store.Emails.Update(tx, e.OrganizationID, e); err != nil || e.Status == api.EmailSent {
+		return err
+	}
+	by := api.Caller{OrganizationID: e.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "mail"}}
+	return audit.Append(tx, by, audit.Entry{Action: "email." + e.Status, ResourceType: "email", ResourceID: e.ID, Outcome: audit.Failure,
+		Changes: map[string]any{"recipients": len(e.Recipients), "sent": count[api.EmailSent]}})
+}
+
+// wait is the time before the next attempt after so many, spread by up to a tenth; the same
+// for the same mail.
+func wait(id string, attempts int) time.Duration {
+	d := waits[min(attempts, len(waits))-1]
+	h := fnv.New32a()
+	_, _ = fmt.Fprint(h, id, attempts)
+	return d + time.Duration(float64(d)*0.2*(float64(h.Sum32())/(1<<32)-0.5))
+}
+
+// Load is how the queue is, all organizations together.
+type Load struct {
+	Queued int
+	// Trouble is what was wrong with the mail server when it was asked last; empty: nothing.
+	Trouble string
+}
+
+// Load counts the queue.
+func (s *Service) Load(ctx context.Context) (l Load, err error) {
+	if t := s.trouble.Load(); t != nil {
+		l.Trouble = *t
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		l.Queued = 0
+		for o, err := range store.Organizations.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			n, err := store.Emails.By("queued").Count(tx, o.ID)
+			if err != nil {
+				return err
+			}
+			l.Queued += n
+		}
+		return nil
+	})
+	return l, err
+}

@@ -1,0 +1,412 @@
+package mail
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	htmltemplate "html/template"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	texttemplate "text/template"
+	"text/template/parse"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// variable is something that a mail can say. Examples stand in for it in previews; an
+// optional one may be left out, and is then empty.
+type variable struct {
+	name, example string
+	optional      bool
+}
+
+// kind is a kind of mail: what can be said in it.
+type kind struct {
+	id        string
+	variables []variable
+}
+
+var (
+	organization = variable{name: "organization", example: "Acme", optional: true} // filled in where it is left out
+	link         = variable{name: "link", example: "https://grc.acme.example/approval#018f2b6c", optional: true}
+	assessment   = variable{name: "assessment", example: "Acme 2026"}
+	deliverable  = variable{name: "deliverable", example: "Statement of Applicability"}
+	version      = variable{name: "version", example: "3"}
+	role         = variable{name: "role", example: "member"}
+	command      = variable{name: "command", example: "service approval show 018f2b6c", optional: true}
+)
+
+// kinds are those of the contract, in its order.
+var kinds = []kind{
+	{"welcome", []variable{organization, link, role, {name: "name", example: "Ada"}}},
+	{"member_invite", []variable{organization, link, role, {name: "inviter", example: "Ada"}, {name: "expires", example: "29 November 2026, 10:00 UTC"}}},
+	{"approval_request", []variable{organization, link, command, assessment, deliverable, version, {name: "requested_by", example: "Ben"}}},
+	{"approval_decided", []variable{organization, link, command, assessment, deliverable, version, {name: "verdict", example: "rejected"}, {name: "decided_by", example: "Ada"},
+		{name: "reason", example: "Two controls lack an owner.", optional: true}}},
+	{"state_change", []variable{organization, link, assessment, {name: "from", example: "soa_under_review"}, {name: "to", example: "soa_approved"}, {name: "changed_by", example: "Ada"}}},
+	{"report_ready", []variable{organization, link, assessment, {name: "report", example: "Full report"}, {name: "format", example: "PDF"}}},
+	{"security_alert", []variable{organization, link, {name: "title", example: "Open critical gaps"}, {name: "detail", example: "organization_open_findings{severity=critical} is 3, more than 0."},
+		{name: "time", example: "22 November 2026, 10:00 UTC"}}},
+}
+
+// digest comes by itself each day and is not for editing: who wants another reads the plan.
+var digest = kind{"digest", []variable{organization, link, {name: "count", example: "2"}, {name: "items", example: "POAM-001  Acme 2026  due 2026-11-01\nPOAM-002  Acme 2026  due 2026-11-15"},
+	{name: "unsubscribe", example: "https://grc.acme.example/unsubscribe?token=…", optional: true}}}
+
+func kindOf(id string) (kind, error) {
+	var known []string
+	for _, k := range kinds {
+		if k.id == id {
+			return k, nil
+		}
+		known = append(known, k.id)
+	}
+	e := api.NotFound("mail template", id)
+	if near := scf.Nearest(id, known); len(near) > 0 {
+		e.Message += "; did you mean " + near[0] + "?"
+	}
+	e.Message += " There are " + strings.Join(known, ", ")
+	return kind{}, e
+}
+
+func (k kind) names() []string {
+	out := make([]string, len(k.variables))
+	for i, v := range k.variables {
+		out[i] = v.name
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (k kind) examples() map[string]string {
+	out := map[string]string{}
+	for _, v := range k.variables {
+		out[v.name] = v.example
+	}
+	return out
+}
+
+// unknown says that there is no such variable, and which one may be meant.
+func (k kind) unknown(name string) string {
+	said := fmt.Sprintf("%s has no variable %q", k.id, name)
+	if near := scf.Nearest(name, k.names()); len(near) > 0 {
+		said += "; did you mean " + near[0] + "?"
+	}
+	return said + " It has " + strings.Join(k.names(), ", ")
+}
+
+const (
+	maxValue = 10_000 // characters of a variable
+	maxMade  = 1 << 20
+	maxParts = 2_000 // variables and conditions in a template
+	maxDepth = 10    // conditions within each other
+	maxTitle = 300   // characters of a subject
+)
+
+// values are the variables of a kind as texts. Unknown ones are refused; missing ones too,
+// unless they are optional or exemplary stand in for them.
+func (k kind) values(given map[string]any, exemplary bool) (map[string]string, error) {
+	out := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(k.variables, func(v variable) bool { return v.name == name }) {
+			return nil, api.Invalid("variables", "%s", k.unknown(name))
+		}
+		text, err := asText(given[name])
+		if err != nil {
+			return nil, api.Invalid("variables."+name, "%s", err)
+		}
+		out[name] = text
+	}
+	for _, v := range k.variables {
+		if _, there := out[v.name]; there {
+			continue
+		}
+		switch {
+		case exemplary:
+			out[v.name] = v.example
+		case v.optional:
+			out[v.name] = ""
+		default:
+			return nil, api.Invalid("variables."+v.name, "%s needs the variable %s, as %q", k.id, v.name, v.example)
+		}
+	}
+	return out, nil
+}
+
+func asText(v any) (string, error) {
+	var s string
+	switch v := v.(type) {
+	case string:
+		s = v
+	case float64:
+		s = strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		s = strconv.FormatBool(v)
+	case nil:
+	default:
+		return "", errors.New("this is a list or an object; a variable is a text, a number, true or false")
+	}
+	if utf8.RuneCountInString(s) > maxValue {
+		return "", fmt.Errorf("it has more than %d characters", maxValue)
+	}
+	return s, nil
+}
+
+// wording is a mail before its variables are filled in.
+type wording struct{ subject, text, html string }
+
+//go:embed words
+var words embed.FS
+
+// builtIn is the wording of a kind that comes with the program: a subject, an empty line,
+// the text; and the HTML beside it.
+func builtIn(id string) wording {
+	text, err := words.ReadFile("words/" + id + ".txt")
+	if err != nil {
+		panic("mail: " + err.Error()) // it is in the program
+	}
+	html, err := words.ReadFile("words/" + id + ".html")
+	if err != nil {
+		panic("mail: " + err.Error())
+	}
+	subject, body, _ := strings.Cut(string(text), "\n\n")
+	return wording{subject, body, string(html)}
+}
+
+// letter is a mail as it is sent.
+type letter struct {
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	HTML    string `json:"html,omitempty"`
+}
+
+// compiled is a wording that was looked through.
+type compiled struct {
+	kind                kind
+	subject, text, html *parse.Tree
+}
+
+// compile takes texts with {{variable}} and {{if variable}} … {{else}} … {{end}}, nothing
+// else: what it makes is as long as what goes in, and nothing in it goes round.
+func (k kind) compile(w wording) (*compiled, error) {
+	c := &compiled{kind: k}
+	for _, part := range []struct {
+		field, text string
+		to          **parse.Tree
+	}{{"subject", w.subject, &c.subject}, {"text", w.text, &c.text}, {"html", w.html, &c.html}} {
+		tree, err := k.parse(part.field, part.text)
+		if err != nil {
+			return nil, err
+		}
+		*part.to = tree
+	}
+	if strings.ContainsFunc(w.subject, unicode.IsControl) {
+		return nil, api.Invalid("subject", "a subject is one line")
+	}
+	if lively.MatchString(w.html) {
+		return nil, api.Invalid("html", "mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out")
+	}
+	// Whether it all fits together shows when it is filled in, with and without what may be left out.
+	full, bare := k.examples(), k.examples()
+	for _, v := range k.variables {
+		if v.optional {
+			bare[v.name] = ""
+		}
+	}
+	for _, values := range []map[string]string{full, bare} {
+		if _, err := c.fill(values); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+var lively = lazyregexp.Of(`(?i)<\s*(script|iframe|object|embed|form)\b`)
+
+func (k kind) parse(field, text string) (*parse.Tree, error) {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return nil, api.Invalid(field, "this is no text in UTF-8")
+	}
+	tree, all := parse.New(field), map[string]*parse.Tree{}
+	tree.Mode = parse.SkipFuncCheck
+	tree, err := tree.Parse(text, "", "", all)
+	if err != nil {
+		return nil, api.Invalid(field, "%s", plainError(err))
+	}
+	l := look{k: k, tree: tree}
+	if tree.Root != nil {
+		l.list(tree.Root, 0)
+	}
+	for _, other := range all {
+		if other != tree && l.err == nil {
+			l.err = fmt.Errorf("define and block are not for mails; write the words where they belong")
+		}
+	}
+	if l.err != nil {
+		return nil, api.Invalid(field, "%s", l.err)
+	}
+	return tree, nil
+}
+
+var place = lazyregexp.Of(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
+
+// plainError says the line, and not which library said it.
+func plainError(err error) string {
+	s := place.ReplaceAllString(err.Error(), "line $1: ")
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + "…"
+	}
+	return s
+}
+
+// look goes through a template and refuses what is not for mails.
+type look struct {
+	k     kind
+	tree  *parse.Tree
+	parts int
+	err   error
+}
+
+func (l *look) refuse(n parse.Node, format string, args ...any) {
+	if l.err != nil {
+		return
+	}
+	where, _ := l.tree.ErrorContext(n)
+	line := ""
+	if parts := strings.Split(where, ":"); len(parts) > 1 {
+		line = "line " + parts[1] + ": "
+	}
+	l.err = errors.New(line + fmt.Sprintf(format, args...))
+}
+
+func (l *look) list(all *parse.ListNode, depth int) {
+	if all == nil || l.err != nil {
+		return
+	}
+	for _, n := range all.Nodes {
+		if l.parts++; l.parts > 2*maxParts {
+			l.refuse(n, "it has more than %d variables and conditions", maxParts)
+		}
+		switch n := n.(type) {
+		case *parse.TextNode, *parse.CommentNode:
+		case *parse.ActionNode:
+			l.value(n, n.Pipe)
+		case *parse.IfNode:
+			if depth == maxDepth {
+				l.refuse(n, "conditions stand in each other more than %d deep", maxDepth)
+				return
+			}
+			l.value(n, n.Pipe)
+			l.list(n.List, depth+1)
+			l.list(n.ElseList, depth+1)
+		case *parse.RangeNode, *parse.BreakNode, *parse.ContinueNode:
+			l.refuse(n, "loops are not for mails: a variable that lists several things holds a line for each")
+		default:
+			l.refuse(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails")
+		}
+	}
+}
+
+// value wants a variable's name alone.
+func (l *look) value(n parse.Node, p *parse.PipeNode) {
+	if len(p.Decl) == 0 && len(p.Cmds) == 1 && len(p.Cmds[0].Args) == 1 {
+		switch arg := p.Cmds[0].Args[0].(type) {
+		case *parse.IdentifierNode:
+			if !slices.Contains(l.k.names(), arg.Ident) {
+				l.refuse(n, "%s", l.k.unknown(arg.Ident))
+			}
+			return
+		case *parse.FieldNode:
+			l.refuse(n, "write {{%s}}, without a dot before the name", strings.Join(arg.Ident, "_"))
+			return
+		}
+	}
+	l.refuse(n, "%q is more than a variable's name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails", p.String())
+}
+
+// fill makes the mail. Values come into HTML escaped for the place where they stand.
+func (c *compiled) fill(values map[string]string) (*letter, error) {
+	functions := map[string]any{}
+	for _, v := range c.kind.variables {
+		said := plain(values[v.name])
+		functions[v.name] = func() string { return said }
+	}
+	out := &letter{}
+	for _, part := range []struct {
+		field string
+		tree  *parse.Tree
+		to    *string
+	}{{"subject", c.subject, &out.Subject}, {"text", c.text, &out.Text}} {
+		t, err := texttemplate.New(part.field).Funcs(functions).AddParseTree(part.field, part.tree.Copy())
+		if err != nil {
+			return nil, api.Invalid(part.field, "%s", plainError(err))
+		}
+		if *part.to, err = made(part.field, t.Execute); err != nil {
+			return nil, err
+		}
+	}
+	out.Subject = oneLine(out.Subject)
+	if parse.IsEmptyTree(c.html.Root) {
+		return out, nil // text alone
+	}
+	t, err := htmltemplate.New("html").Funcs(functions).AddParseTree("html", c.html.Copy())
+	if err != nil {
+		return nil, api.Invalid("html", "%s", plainError(err))
+	}
+	if out.HTML, err = made("html", t.Execute); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func made(field string, execute func(io.Writer, any) error) (string, error) {
+	w := &bounded{}
+	if err := execute(w, nil); err != nil {
+		if errors.Is(err, errTooLong) {
+			return "", api.Invalid(field, "%s", errTooLong)
+		}
+		return "", api.Invalid(field, "%s", plainError(err))
+	}
+	return w.String(), nil
+}
+
+// bounded takes no more than a mail may be long.
+type bounded struct{ strings.Builder }
+
+var errTooLong = fmt.Errorf("with its variables filled in it is longer than %d KiB", maxMade>>10)
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxMade {
+		return 0, errTooLong
+	}
+	return b.Builder.Write(p)
+}
+
+// plain is a text without what steers terminals and mail programs.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) && !bidi(r) {
+			return r
+		}
+		return -1
+	}, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
+}
+
+// bidi tells whether a character turns the direction of what is read after it.
+func bidi(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+
+// oneLine is a subject: names may have line breaks in them, subjects not.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(plain(s)), " ")
+	if utf8.RuneCountInString(s) > maxTitle {
+		s = string([]rune(s)[:maxTitle-1]) + "…"
+	}
+	return s
+}

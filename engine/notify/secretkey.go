@@ -1,0 +1,225 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/store"
+)
+
+// resealStep is how many records are sealed anew in one transaction.
+const resealStep = 200
+
+// SecretKey tells with which keys secrets are sealed, and whether all can be opened.
+func (s *Service) SecretKey(ctx context.Context, _ api.Caller, _ *api.None) (*api.SecretKey, error) {
+	place, ids, err := s.Box.State()
+	if err != nil {
+		return nil, err
+	}
+	out := &api.SecretKey{Place: place, KeyID: ids[0], OldKeyIDs: ids[1:], Unreadable: []string{}}
+	return out, s.DB.View(ctx, func(tx *store.Tx) error {
+		out.Sealed, out.SealedOld, out.Unreadable = 0, 0, []string{}
+		return s.eachSealed(tx, func(what string, sealed *[]byte) error {
+			_, old, err := s.Box.Again(*sealed)
+			switch {
+			case errors.Is(err, secretbox.ErrKey):
+				out.Unreadable = append(out.Unreadable, what)
+			case err != nil:
+				return err
+			case old:
+				out.SealedOld++
+			default:
+				out.Sealed++
+			}
+			return nil
+		}, nil)
+	})
+}
+
+// RotateSecretKey puts a new key in use and seals all secrets with it. The old keys are
+// known until they are forgotten, so what stops half way goes on the next time.
+func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.RotateSecretKeyInput) (*api.SecretKey, error) {
+	before, err := s.SecretKey(ctx, by, nil)
+	if err != nil {
+		return nil, err
+	}
+	// A key of the environment was changed by whoever set it: what is left is to seal anew.
+	if before.Place != secretbox.Environment {
+		if err := s.Box.Renew(in.Body.KeepIn); err != nil {
+			return nil, api.Conflict("the key could not be changed: %s", err)
+		}
+	} else if in.Body.KeepIn != "" {
+		return nil, api.Conflict("the keys are those of SERVICE_SECRET_KEY, which the program can't move; take it out of the environment first")
+	}
+	for {
+		more, err := s.reseal(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+	}
+	now, err := s.SecretKey(ctx, by, nil)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Forget && before.Place != secretbox.Environment && now.SealedOld == 0 {
+		if err := s.Box.Forget(); err != nil {
+			return nil, err
+		}
+		now.OldKeyIDs = []string{}
+	}
+	s.Logger.Info("secrets were sealed with another key", "by", by.Actor.Name, "key", now.KeyID, "sealed", now.Sealed, "unreadable", len(now.Unreadable))
+	if by.OrganizationID == "" {
+		return now, nil
+	}
+	return now, s.DB.Update(ctx, func(tx *store.Tx) error {
+		return audit.Append(tx, by, audit.Entry{Action: "secret_key.rotated", ResourceType: "secret_key", ResourceID: now.KeyID, Changes: map[string]any{"key_id": now.KeyID, "before": before.KeyID, "sealed": now.Sealed, "place": now.Place}})
+	})
+}
+
+// errEnough ends a step of sealing anew.
+var errEnough = errors.New("enough for one step")
+
+// reseal seals some secrets with the key in use; more: there may be others.
+func (s *Service) reseal(ctx context.Context) (more bool, err error) {
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		var hooks []store.Webhook
+		var tools []store.Integration
+		var mails []store.Email
+		var keys []store.SyncKey
+		done := 0
+		more = false
+		again := func(_ string, sealed *[]byte) error {
+			now, changed, err := s.Box.Again(*sealed)
+			if errors.Is(err, secretbox.ErrKey) || !changed {
+				if errors.Is(err, secretbox.ErrKey) {
+					err = nil
+				}
+				return err
+			}
+			*sealed = now
+			done++
+			return nil
+		}
+		err := s.eachSealed(tx, again, func(record any) error {
+			if done == 0 {
+				return nil
+			}
+			switch r := record.(type) {
+			case store.Webhook:
+				hooks = append(hooks, r)
+			case store.Integration:
+				tools = append(tools, r)
+			case store.Email:
+				mails = append(mails, r)
+			case store.SyncKey:
+				keys = append(keys, r)
+			}
+			if len(hooks)+len(tools)+len(mails)+len(keys) >= resealStep {
+				more = true
+				return errEnough
+			}
+			done = 0
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+		for i := range hooks {
+			if err := store.Webhooks.Update(tx, hooks[i].OrganizationID, &hooks[i]); err != nil {
+				return err
+			}
+		}
+		for i := range tools {
+			if err := store.Integrations.Update(tx, tools[i].OrganizationID, &tools[i]); err != nil {
+				return err
+			}
+		}
+		for i := range mails {
+			if err := store.Emails.Update(tx, mails[i].OrganizationID, &mails[i]); err != nil {
+				return err
+			}
+		}
+		for i := range keys {
+			if err := store.SyncKeys.Update(tx, keys[i].OrganizationID, &keys[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return more, err
+}
+
+// eachSealed calls one for each sealed secret there is, and then after with the record that
+// has it. A table with sealed secrets is named here, or its secrets are lost with the old key.
+func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte) error, after func(record any) error) error {
+	if after == nil {
+		after = func(any) error { return nil }
+	}
+	for w, err := range store.Webhooks.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return err
+		}
+		for _, sealed := range slices.DeleteFunc([]*[]byte{&w.Sealed, &w.Previous}, func(b *[]byte) bool { return len(*b) == 0 }) {
+			if err := one("webhook "+w.ID, sealed); err != nil {
+				return err
+			}
+		}
+		if err := after(w); err != nil {
+			return err
+		}
+	}
+	for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return err
+		}
+		if len(r.Sealed) > 0 {
+			if err := one("integration "+r.ID, &r.Sealed); err != nil {
+				return err
+			}
+		}
+		if err := after(r); err != nil {
+			return err
+		}
+	}
+	for m, err := range store.Emails.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return err
+		}
+		if len(m.Sealed) > 0 {
+			if err := one("mail "+m.ID, &m.Sealed); err != nil {
+				return err
+			}
+		}
+		if err := after(m); err != nil {
+			return err
+		}
+	}
+	for k, err := range store.SyncKeys.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return err
+		}
+		if err := one("key for bundles of "+k.OrganizationID, &k.Sealed); err != nil {
+			return err
+		}
+		if err := after(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Seal encrypts another secret of the installation as those of webhooks are.
+func (s *Service) Seal(secret string) ([]byte, error) { return s.Box.Seal([]byte(secret)) }
+
+// Open is what was sealed.
+func (s *Service) Open(sealed []byte) (string, error) {
+	secret, err := s.Box.Open(sealed)
+	return string(secret), err
+}

@@ -1,0 +1,125 @@
+package render
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// The documentation of the data that templates are given is made from the types.
+func TestReportDataIsDocumented(t *testing.T) {
+	const path = "../docs/report-data.md"
+	want := reportData()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("%s is not what the types say (%v); run go test ./report -run ReportData -update", path, err)
+	}
+}
+
+func reportData() string {
+	var b strings.Builder
+	b.WriteString("# Report data\n\nWhat `report create --format json` writes and a [template of your own](reports.md#your-own-templates) is given. Lists are never null; a part that the\n" +
+		"report's template does not tell is absent; one that was not drafted yet has a null version and no items. Made from the program's types.\n")
+	seen, queue := map[reflect.Type]bool{}, []reflect.Type{reflect.TypeFor[jsonReport]()}
+	for len(queue) > 0 {
+		r := queue[0]
+		queue = queue[1:]
+		if seen[r] {
+			continue
+		}
+		seen[r] = true
+		fmt.Fprintf(&b, "\n## %s\n\n| field | holds | |\n|---|---|---|\n", heading2(r))
+		var fields func(r reflect.Type)
+		fields = func(r reflect.Type) {
+			for i := range r.NumField() {
+				f := r.Field(i)
+				name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+				if f.Anonymous && name == "" {
+					fields(f.Type)
+					continue
+				}
+				if name == "-" || name == "" || !f.IsExported() {
+					continue
+				}
+				said, next := holds(f.Type)
+				if next != nil {
+					queue = append(queue, next)
+				}
+				var notes []string
+				if values := f.Tag.Get("enum"); values != "" {
+					notes = append(notes, strings.ReplaceAll(values, ",", ", ")+".")
+				}
+				if doc := f.Tag.Get("doc"); doc != "" {
+					notes = append(notes, doc)
+				}
+				if strings.Contains(options, "omitempty") {
+					notes = append(notes, "Absent where there is none.")
+				}
+				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, said, strings.ReplaceAll(strings.Join(notes, " "), "|", "\\|"))
+			}
+		}
+		fields(r)
+	}
+	return b.String()
+}
+
+func heading2(r reflect.Type) string {
+	if r == reflect.TypeFor[jsonReport]() {
+		return "The report"
+	}
+	return nameOf(r)
+}
+
+// nameOf is a record's name without the packages of its parts.
+func nameOf(r reflect.Type) string {
+	name := strings.TrimPrefix(r.Name(), "json")
+	if at := strings.IndexByte(name, '['); at >= 0 {
+		parts := strings.Split(strings.TrimSuffix(name[at+1:], "]"), ",")
+		last := parts[len(parts)-1]
+		name = "Part of " + last[strings.LastIndexByte(last, '.')+1:]
+	}
+	return name
+}
+
+// holds says what a field holds, and the record that wants its own table.
+func holds(f reflect.Type) (said string, next reflect.Type) {
+	switch {
+	case f == reflect.TypeFor[time.Time]():
+		return "moment", nil
+	case f == reflect.TypeFor[api.Date]():
+		return "date", nil
+	}
+	switch f.Kind() {
+	case reflect.Pointer:
+		said, next = holds(f.Elem())
+		return said + " or null", next
+	case reflect.Slice:
+		said, next = holds(f.Elem())
+		return "list of " + said, next
+	case reflect.Map:
+		said, next = holds(f.Elem())
+		return said + " by name", next
+	case reflect.Struct:
+		name := nameOf(f)
+		return fmt.Sprintf("[%s](#%s)", name, strings.ReplaceAll(strings.ToLower(name), " ", "-")), f
+	case reflect.Bool:
+		return "true or false", nil
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "whole number", nil
+	case reflect.Float64:
+		return "number", nil
+	case reflect.Interface:
+		return "anything", nil
+	}
+	return "text", nil
+}

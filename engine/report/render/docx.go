@@ -1,0 +1,281 @@
+package render
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// A DOCX is written from the same blocks as the page and Markdown, as Office Open XML
+// (ISO/IEC 29500): real headings, a contents field, captions, tables whose head is repeated
+// on each page. Pictures are images with a description; each stands beside a table that says
+// the same. It refers to nothing outside itself.
+//
+//	docx.go        the package: its parts, and the frame of the document
+//	docxblocks.go  blocks, cells and texts as paragraphs and tables
+//	docximage.go   pictures
+//	docxparts.go   styles, numbering, header and footer
+type docx struct {
+	w *bufio.Writer
+	// bookmarks are the names of anchors; used counts those that were placed.
+	bookmarks map[string]string
+	used      int
+	width     int // of the text, in twentieths of a point
+	theme     drawing.Theme
+	// images are the parts that the document shows, in their order.
+	images []docxImage
+	drawn  []docxDrawn
+	shown  int // how many places show an image
+	// theme1 tells whether the package has a theme.
+	theme1 bool
+	err    error
+}
+
+// The page is A4 with margins of 2 cm; measures are in twentieths of a point.
+const (
+	docxPageWidth  = 11906
+	docxPageHeight = 16838
+	docxMargin     = 1134
+	docxTextWidth  = docxPageWidth - 2*docxMargin
+)
+
+// named are the parts that name styles.
+var named = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
+
+// writeDOCX writes the document as a Word document, in the styles of another one where that is given.
+func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
+	z := zip.NewWriter(w)
+	// A zip has no time before 1980, and this one tells none of its own.
+	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+	x := &docx{bookmarks: map[string]string{}, width: docxTextWidth, theme: d.Theme}
+	type part struct {
+		name  string
+		write func(*bufio.Writer)
+	}
+	styles, types := xmlHead+docxStyles(d.Theme), docxContentTypes
+	var own *docxOwnStyles
+	if len(style) > 0 {
+		var err error
+		if own, err = ownStyles(style, styles); err != nil {
+			return err
+		}
+		styles, x.theme1 = own.styles, own.theme != ""
+		if x.theme1 {
+			types = strings.Replace(types, `</Types>`, `<Override PartName="/word/theme/theme1.xml" ContentType="application/vnd.openxmlformats-officedocument.theme+xml"/></Types>`, 1)
+		}
+	}
+	parts := []part{
+		{"[Content_Types].xml", docxFixed(types)},
+		{"_rels/.rels", docxFixed(docxRootRelations)},
+		{"docProps/core.xml", func(b *bufio.Writer) { coreProperties(b, &d, asOf) }},
+		{"docProps/app.xml", docxFixed(docxApp)},
+		{"word/styles.xml", func(b *bufio.Writer) { _, _ = b.WriteString(styles) }},
+		{"word/numbering.xml", docxFixed(docxNumbering)},
+		{"word/settings.xml", docxFixed(docxSettings)},
+		{"word/header1.xml", func(b *bufio.Writer) { docxHeader(b, &d) }},
+		{"word/footer1.xml", func(b *bufio.Writer) { docxFooter(b, &d) }},
+		{"word/document.xml", func(b *bufio.Writer) {
+			x.w = b
+			x.document(&d)
+		}},
+		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.relations(b) }},
+	}
+	if x.theme1 {
+		parts = append(parts, part{"word/theme/theme1.xml", func(b *bufio.Writer) { _, _ = b.WriteString(own.theme) }})
+	}
+	put := func(p part) error {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: stamp})
+		if err != nil {
+			return err
+		}
+		to := f
+		var whole bytes.Buffer
+		if own != nil && named[p.name] {
+			to = &whole
+		}
+		b := bufio.NewWriterSize(to, 1<<16)
+		p.write(b)
+		if err := b.Flush(); err != nil || to == f {
+			return err
+		}
+		_, err = f.Write(own.applied(whole.Bytes()))
+		return err
+	}
+	for _, p := range parts {
+		if err := put(p); err != nil {
+			return err
+		}
+	}
+	for _, i := range x.images {
+		if err := put(part{"word/" + i.name, func(b *bufio.Writer) { _, _ = b.Write(i.data) }}); err != nil {
+			return err
+		}
+	}
+	return errors.Join(x.err, z.Close())
+}
+
+func docxFixed(text string) func(*bufio.Writer) {
+	return func(b *bufio.Writer) { _, _ = b.WriteString(xmlHead + text) }
+}
+
+// document is the body: title, contents, what the report rests on, and its sections.
+func (x *docx) document(d *document) {
+	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, nsDrawing, `><w:body>`)
+	if w, h := logoSize(d.Logo, 160, 90); w > 0 {
+		x.show(x.image("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
+	}
+	x.styled("Title", plain(d.Title))
+	if d.Organization+d.Assessment != "" {
+		x.styled("Subtitle", plain(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
+	}
+	x.styled("Date", plain("As of "+d.AsOf+"."))
+	if d.Line != "" {
+		x.styled("Subtitle", free(d.Line))
+	}
+	for _, n := range d.Notices {
+		x.styled("Notice", cell{{Text: n, Strong: true}})
+	}
+	if len(d.Draft) > 0 {
+		x.styled("Notice", cell{{Text: "DRAFT.", Strong: true}, {Text: " " + strings.Join(d.Draft, " ")}})
+	}
+	x.contents(d)
+	x.head(1, "about", "About this report", false)
+	x.block(d.Facts)
+	x.block(d.Versions)
+	for i := range d.Sections {
+		x.section(&d.Sections[i])
+	}
+	x.styled("Colophon", plain("Written by "+d.Tool+"."))
+	x.put(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
+	x.putf(`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
+		docxPageWidth, docxPageHeight, docxMargin, docxMargin)
+}
+
+func (x *docx) section(s *section) {
+	title := s.Title
+	if s.Draft != "" {
+		title += " (DRAFT)"
+	}
+	x.head(1, s.ID, title, true)
+	if s.Draft != "" {
+		x.styled("Standing", cell{{Text: s.Draft, Strong: true, Badge: "draft"}})
+	}
+	if s.Approved != "" {
+		x.styled("Standing", cell{{Text: s.Approved, Strong: true, Badge: "approved"}})
+	}
+	for _, b := range s.Blocks {
+		x.block(b)
+	}
+}
+
+// contents is a field that Word makes anew, with page numbers, when it is asked to; until
+// then it shows the chapters as links.
+func (x *docx) contents(d *document) {
+	x.styled("ContentsHeading", plain("Contents"))
+	x.put(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`)
+	for i := range d.Sections {
+		if i > 0 {
+			x.put(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>`)
+		}
+		x.link(d.Sections[i].ID, d.Sections[i].Title, "")
+		if i+1 < len(d.Sections) {
+			x.put(`</w:p>`)
+		}
+	}
+	x.put(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
+}
+
+// head is a heading of a level, which its anchor's bookmark stands around.
+func (x *docx) head(level int, id, title string, page bool) {
+	style := fmt.Sprintf("Heading%d", level)
+	x.put(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
+	if page && level == 1 {
+		x.put(`<w:pageBreakBefore/>`)
+	}
+	x.bidi(title)
+	x.put(`</w:pPr>`)
+	x.anchored(id, func() { x.run(span{Text: title}) })
+	x.put(`</w:p>`)
+}
+
+// anchored writes what an anchor stands for inside its bookmark.
+func (x *docx) anchored(id string, inside func()) {
+	if id == "" {
+		inside()
+		return
+	}
+	x.used++
+	n := x.used
+	x.putf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, n, x.bookmark(id))
+	inside()
+	x.putf(`<w:bookmarkEnd w:id="%d"/>`, n)
+}
+
+// bookmark is the name of an anchor: letters, digits and underscores, at most 40.
+func (x *docx) bookmark(id string) string {
+	if name := x.bookmarks[id]; name != "" {
+		return name
+	}
+	safe := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, id)
+	name := fmt.Sprintf("a_%s_%d", safe[:min(len(safe), 24)], len(x.bookmarks)+1)
+	x.bookmarks[id] = name
+	return name
+}
+
+func (x *docx) put(parts ...string) {
+	for _, p := range parts {
+		_, _ = x.w.WriteString(p) // the writer keeps its error for Flush
+	}
+}
+
+func (x *docx) putf(format string, args ...any) { _, _ = fmt.Fprintf(x.w, format, args...) }
+
+// escape writes text so that no character of it acts; what XML has no place for becomes
+// the replacement character.
+func escape(w *bufio.Writer, s string) {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '&':
+			_, _ = w.WriteString("&amp;")
+		case r == '<':
+			_, _ = w.WriteString("&lt;")
+		case r == '>':
+			_, _ = w.WriteString("&gt;")
+		case r == '"':
+			_, _ = w.WriteString("&quot;")
+		case r < 0x20 && r != '\t' && r != '\n', r == 0xfffe, r == 0xffff, r == utf8.RuneError:
+			_, _ = w.WriteRune(utf8.RuneError)
+		default:
+			_, _ = w.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+}
+
+// rightToLeft tells whether text begins, as a reader sees it, from the right.
+func rightToLeft(s string) bool {
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko):
+			return true
+		case unicode.IsLetter(r):
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,227 @@
+package render
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/scf-service/service/api"
+)
+
+// docxPartsOf are the files of a written DOCX.
+func docxPartsOf(t testing.TB, data []byte) map[string]string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[f.Name] = string(b)
+	}
+	return out
+}
+
+// Every part is well-formed, every link has its bookmark, every bookmark stands once, and
+// nothing refers to the outside.
+func TestDOCXIsSound(t *testing.T) {
+	bookmark, anchor := regexp.MustCompile(`<w:bookmarkStart w:id="(\d+)" w:name="([^"]*)"`), regexp.MustCompile(`w:anchor="([^"]*)"`)
+	for name, s := range sources() {
+		for _, k := range templates {
+			if !slices.Contains(k.formats(), FormatDOCX) {
+				continue
+			}
+			parts := docxPartsOf(t, write(t, s, k.name, FormatDOCX))
+			for part, text := range parts {
+				if strings.HasSuffix(part, ".png") {
+					if _, err := png.Decode(strings.NewReader(text)); err != nil {
+						t.Errorf("%s, %s: %s: %v", name, k.name, part, err)
+					}
+					continue
+				}
+				d := xml.NewDecoder(strings.NewReader(text))
+				for {
+					_, err := d.Token()
+					if errors.Is(err, io.EOF) {
+						break
+					}
+					if err != nil {
+						t.Fatalf("%s, %s: %s: %v", name, k.name, part, err)
+					}
+				}
+				if strings.Contains(text, "TargetMode") {
+					t.Errorf("%s: %s refers to the outside", name, part)
+				}
+				if strings.HasSuffix(part, ".xml") && !strings.HasPrefix(part, "[") && !strings.Contains(parts["[Content_Types].xml"], `PartName="/`+part+`"`) {
+					t.Errorf("%s has no content type", part)
+				}
+			}
+			named, ids := map[string]bool{}, map[string]bool{}
+			body := parts["word/document.xml"]
+			for _, m := range bookmark.FindAllStringSubmatch(body, -1) {
+				if named[m[2]] || ids[m[1]] || len(m[2]) > 40 {
+					t.Errorf("%s, %s: the bookmark %s stands twice, or is too long", name, k.name, m[2])
+				}
+				named[m[2]], ids[m[1]] = true, true
+			}
+			for _, m := range anchor.FindAllStringSubmatch(body, -1) {
+				if !named[m[1]] {
+					t.Errorf("%s, %s: the link %s leads nowhere", name, k.name, m[1])
+				}
+			}
+			if strings.Count(body, "<w:tbl>") != strings.Count(body, "</w:tbl>") || strings.Contains(body, "</w:tbl></w:tc>") {
+				t.Errorf("%s, %s: a table ends a cell", name, k.name)
+			}
+		}
+	}
+}
+
+func TestDOCXMarksDrafts(t *testing.T) {
+	s := sample(5)
+	if parts := docxPartsOf(t, write(t, s, Full, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
+		t.Error("an approved report is marked as a draft")
+	}
+	s.Gap.Status = api.VersionUnderReview
+	parts := docxPartsOf(t, write(t, s, Full, FormatDOCX))
+	if !strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["word/document.xml"], "DRAFT.") || !strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
+		t.Error("a draft is not marked on every page")
+	}
+	for part, want := range map[string]string{"word/footer1.xml": " NUMPAGES ", "word/document.xml": ` TOC \o`, "docProps/core.xml": "<dcterms:created xsi:type=\"dcterms:W3CDTF\">2026-11-20T09:30:00Z<"} {
+		if !strings.Contains(parts[part], want) {
+			t.Errorf("%s lacks %q", part, want)
+		}
+	}
+	if !strings.Contains(parts["word/document.xml"], "<w:tblHeader/>") {
+		t.Error("heads of tables are not repeated")
+	}
+}
+
+// Text from the right stands in paragraphs of its own direction, and doesn't turn the next.
+func TestDOCXDirections(t *testing.T) {
+	body := docxPartsOf(t, write(t, hostile(), GapAnalysis, FormatDOCX))["word/document.xml"]
+	if !strings.Contains(body, `<w:bidi/>`) || !strings.Contains(body, `<w:rtl/>`) {
+		t.Error("nothing is set from the right")
+	}
+	if over, ends := strings.Count(body, "\u202e"), strings.Count(body, "\u202c"); over == 0 || over != ends {
+		t.Errorf("%d marks of direction, %d ends", over, ends)
+	}
+	for s, want := range map[string]string{"a\u202eb": "a\u202eb\u202c", "\u2067x\u2069": "\u2067x\u2069", "\u2066\u202dx": "\u2066\u202dx\u202c\u2069", "plain": "plain"} {
+		if got := isolated(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// What pandoc reads of the DOCX are the words of the Markdown, in their order.
+func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
+	pandoc, err := exec.LookPath("pandoc")
+	if err != nil {
+		t.Skip("pandoc is not installed")
+	}
+	read := func(format string, data []byte) []string {
+		cmd := exec.Command(pandoc, "-f", format, "-t", "json")
+		cmd.Stdin = bytes.NewReader(data)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("pandoc: %v", err)
+		}
+		var tree struct {
+			Meta   map[string]any `json:"meta"`
+			Blocks any            `json:"blocks"`
+		}
+		if err := json.Unmarshal(out, &tree); err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, part := range []string{"title", "subtitle", "date"} {
+			pandocText(&b, tree.Meta[part])
+			b.WriteByte(' ')
+		}
+		pandocText(&b, tree.Blocks)
+		return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	for name, s := range sources() {
+		for _, k := range templates {
+			if !slices.Contains(k.formats(), FormatDOCX) || k.name != Full && name != "one control" {
+				continue // the full report has every part
+			}
+			md := bytes.ReplaceAll(write(t, s, k.name, FormatMarkdown), []byte("<br>"), []byte(" "))
+			want, got := read("gfm", md), read("docx", write(t, s, k.name, FormatDOCX))
+			if slices.Equal(want, got) {
+				continue
+			}
+			for i := range max(len(want), len(got)) {
+				if i >= len(want) || i >= len(got) || want[i] != got[i] {
+					t.Errorf("%s, %s: at word %d of %d and %d: Markdown %q, DOCX %q", name, k.name, i, len(want), len(got), around(want, i), around(got, i))
+					break
+				}
+			}
+		}
+	}
+}
+
+func around(words []string, i int) string {
+	return strings.Join(words[min(len(words), max(0, i-4)):min(len(words), i+5)], " ")
+}
+
+// pandocText is the text of a tree of pandoc's, blocks and blanks apart.
+func pandocText(b *strings.Builder, tree any) {
+	switch x := tree.(type) {
+	case []any:
+		for _, one := range x {
+			pandocText(b, one)
+		}
+	case map[string]any:
+		switch c := x["c"].(type) {
+		case string:
+			if x["t"] == "Str" {
+				b.WriteString(c)
+			}
+		case []any:
+			if x["t"] == "Code" {
+				fmt.Fprint(b, c[1])
+				return
+			}
+			if x["t"] == "Image" { // the table beside it says the same
+				return
+			}
+			if x["t"] == "RawInline" || x["t"] == "RawBlock" {
+				return
+			}
+			if x["t"] == "Header" {
+				c = c[2:] // its id is no text
+			}
+			pandocText(b, c)
+		}
+		switch x["t"] {
+		case "Space", "SoftBreak", "LineBreak", "Para", "Plain", "Header", "BlockQuote", "Table":
+			b.WriteByte(' ')
+		}
+	}
+}
+
+func BenchmarkDOCX(b *testing.B) {
+	s := sample(1468)
+	for b.Loop() {
+		b.SetBytes(int64(len(write(b, s, Full, FormatDOCX))))
+	}
+}

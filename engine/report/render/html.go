@@ -1,0 +1,99 @@
+package render
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+var (
+	//go:embed page.html.tmpl
+	pageSource string
+	//go:embed page.css
+	pageStyle string
+
+	// pageTemplate is read at its first use, since every command would wait for it.
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": drawn}).Parse(pageSource))
+	})
+)
+
+// htmlPage is a document and how it looks.
+type htmlPage struct {
+	document
+	Style template.CSS
+	Defs  template.HTML
+	// Image is the logo; empty for none.
+	Image template.URL
+}
+
+// drawn is a picture inside the page; its texts are escaped by the drawing.
+func drawn(p picture) template.HTML { return template.HTML(p.SVG()) }
+
+// writeHTML writes one self-contained page: no script, no network.
+func writeHTML(w io.Writer, d document) error {
+	var image template.URL
+	if len(d.Logo) > 0 {
+		image = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(d.Logo))
+	}
+	return pageTemplate().Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageStyle), Defs: template.HTML(drawing.Defs()), Image: image})
+}
+
+// cellHTML is a cell as the content of an element. There are a hundred thousand in a
+// large report, so it is written here and not by the template; every text is escaped.
+func cellHTML(c cell) template.HTML {
+	var b strings.Builder
+	for _, s := range c {
+		text := template.HTMLEscapeString(s.Text)
+		switch {
+		case s.Free:
+			b.WriteString("<bdi>" + text + "</bdi>")
+		case s.Prose:
+			b.WriteString(`<div class="prose" dir="auto">` + text + "</div>")
+		case s.Badge != "":
+			b.WriteString(`<span class="badge is-` + className(s.Badge) + `">` + text + "</span>")
+		case s.Ref != "":
+			b.WriteString(`<a href="#` + template.HTMLEscapeString(s.Ref) + `"><bdi>` + text + "</bdi></a>")
+		case s.Mono:
+			b.WriteString("<code>" + text + "</code>")
+		case s.Keep:
+			b.WriteString(`<span class="keep">` + text + "</span>")
+		case s.Strong:
+			b.WriteString("<strong><bdi>" + text + "</bdi></strong>")
+		case s.Bar != nil:
+			barHTML(&b, s.Bar)
+		default:
+			b.WriteString(text)
+		}
+	}
+	return template.HTML(b.String())
+}
+
+// barHTML draws a bar as wide as its place, its parts told apart by pattern.
+func barHTML(b *strings.Builder, r *bar) {
+	name := template.HTMLEscapeString(r.Label)
+	fmt.Fprintf(b, `<svg class="bar" role="img" width="100%%" height="16" aria-label="%s"><title>%s</title><rect width="100%%" height="16" class="track"/>`, name, name)
+	for _, s := range r.Segments() {
+		fmt.Fprintf(b, `<rect x="%v%%" width="%v%%" height="16" class="f-%s"/>`, s.X, s.Width, s.Fill)
+	}
+	if at := r.MarkAt(); at >= 0 {
+		fmt.Fprintf(b, `<line x1="%v%%" x2="%v%%" y1="0" y2="16" class="mark"/>`, at, at)
+	}
+	b.WriteString("</svg>")
+}
+
+// className keeps what a class may be made of: a severity is the data's, and may be anything.
+func className(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, s)
+}

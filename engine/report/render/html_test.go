@@ -1,0 +1,297 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// tree is a parsed page.
+type tree struct{ all []*html.Node }
+
+func parse(t testing.TB, page []byte) tree {
+	t.Helper()
+	root, err := html.Parse(bytes.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out tree
+	for n := range root.Descendants() {
+		out.all = append(out.all, n)
+	}
+	return out
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func (p tree) byID(id string) *html.Node {
+	for _, n := range p.all {
+		if attribute(n, "id") == id {
+			return n
+		}
+	}
+	return nil
+}
+
+func (p tree) text() string {
+	var b strings.Builder
+	for _, n := range p.all {
+		if n.Type == html.TextNode && n.Parent.Data != "style" {
+			b.WriteString(n.Data)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// Every page, whatever it is made from: well formed, alone, and to be read by everyone.
+func TestHTMLIsSoundAndSelfContained(t *testing.T) {
+	for name, s := range sources() {
+		for _, k := range templates {
+			if !slices.Contains(k.formats(), FormatHTML) {
+				continue
+			}
+			raw := write(t, s, k.name, FormatHTML)
+			page := parse(t, raw)
+			ids := map[string]bool{}
+			mains, captions, tables := 0, 0, 0
+			for _, n := range page.all {
+				if id := attribute(n, "id"); id != "" {
+					if ids[id] {
+						t.Errorf("%s %s: the id %s is there twice", name, k.name, id)
+					}
+					ids[id] = true
+				}
+				if n.Type != html.ElementNode {
+					continue
+				}
+				switch n.Data {
+				case "script", "link", "img", "iframe", "object", "embed", "form", "input", "base", "video", "audio", "foreignobject", "use", "image":
+					t.Errorf("%s %s: there is a <%s>", name, k.name, n.Data)
+				case "main":
+					mains++
+				case "table":
+					tables++
+				case "caption":
+					captions++
+				case "th":
+					if attribute(n, "scope") == "" {
+						t.Errorf("%s %s: a heading cell without a scope", name, k.name)
+					}
+				case "svg":
+					if attribute(n, "aria-hidden") == "" && (attribute(n, "role") != "img" || attribute(n, "aria-label") == "" || n.FirstChild.Data != "title") {
+						t.Errorf("%s %s: a picture without words", name, k.name)
+					}
+				}
+				for _, a := range n.Attr {
+					if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "href" && !strings.HasPrefix(a.Val, "#") {
+						t.Errorf("%s %s: <%s %s=%q>", name, k.name, n.Data, a.Key, a.Val)
+					}
+				}
+			}
+			for _, n := range page.all {
+				if to := strings.TrimPrefix(attribute(n, "href"), "#"); to != "" && !ids[to] {
+					t.Errorf("%s %s: a link to %q, which is not there", name, k.name, to)
+				}
+				for _, to := range strings.Fields(attribute(n, "aria-labelledby")) {
+					if !ids[to] {
+						t.Errorf("%s %s: labelled by %q, which is not there", name, k.name, to)
+					}
+				}
+			}
+			if mains != 1 || tables != captions {
+				t.Errorf("%s %s: %d main, %d tables, %d captions", name, k.name, mains, tables, captions)
+			}
+			if bytes.Contains(raw, []byte("ZgotmplZ")) {
+				t.Errorf("%s %s: the template refused a value", name, k.name)
+			}
+		}
+	}
+}
+
+// What people and documents said is all there, whole.
+func TestHTMLShowsEveryText(t *testing.T) {
+	for name, s := range sources() {
+		text := parse(t, write(t, s, Full, FormatHTML)).text()
+		has := func(what, s string) {
+			if s = clean(s); s != "" && !strings.Contains(text, s) {
+				t.Errorf("%s: %s is not in the report: %.80q", name, what, s)
+			}
+		}
+		quotes := func(all []api.Evidence) {
+			for _, e := range all {
+				has("a quote", e.Quote)
+				has("a hash", e.SHA256)
+				has("a place", place(e.Locator))
+			}
+		}
+		for i := range s.SoAItems {
+			it := &s.SoAItems[i]
+			has("a control", it.ControlCode)
+			has("a rationale", it.Rationale)
+			quotes(it.Evidence)
+		}
+		for i := range s.Findings {
+			f := &s.Findings[i]
+			for _, x := range []string{f.ControlTitle, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, f.SeverityReason} {
+				has("a finding's text", x)
+			}
+			quotes(f.Evidence)
+		}
+		for i := range s.Scores {
+			has("a level's criteria", s.Scores[i].Criteria)
+			quotes(s.Scores[i].Evidence)
+		}
+		for i := range s.POAMItems {
+			has("a plan item", s.POAMItems[i].POAMCode)
+			has("a weakness", s.POAMItems[i].Weakness)
+			for _, m := range s.POAMItems[i].Milestones {
+				has("a milestone", m.Title)
+			}
+		}
+		for _, d := range s.Documents {
+			has("a document", d.Filename)
+			has("a document's hash", d.SHA256)
+			if d.Error != nil {
+				has("why a document was not read", *d.Error)
+			}
+		}
+		for _, a := range s.Approvals {
+			has("an approver", a.DecidedBy.Name)
+			has("an approved hash", a.TargetSHA256)
+		}
+	}
+}
+
+func TestStarterIsSaid(t *testing.T) {
+	s := sample(2)
+	if strings.Contains(string(write(t, s, Full, FormatHTML)), "STARTER CATALOG") {
+		t.Error("an official catalog is called the starter")
+	}
+	s.Catalog.IsStarter = true
+	each(func(template, format string) {
+		// PDF and XLSX are packed; what they say has tests of its own.
+		text := write(t, s, template, format)
+		if format == FormatDOCX {
+			text = []byte(docxPartsOf(t, text)["word/document.xml"])
+		}
+		if format != FormatCSV && format != FormatPDF && format != FormatXLSX && !strings.Contains(strings.ToLower(string(text)), "starter catalog") {
+			t.Errorf("%s as %s does not say that the catalog is the starter", template, format)
+		}
+	})
+}
+
+func TestRadar(t *testing.T) {
+	var domains []api.DomainMaturity
+	for i, d := range sampleDomains {
+		m := api.DomainMaturity{DomainCode: d.code, DomainName: d.name, Controls: 10 + i, Mean: ptr(float64(i) / 3)}
+		if i == 14 {
+			m.Mean = nil // the largest, but nothing to draw
+		}
+		domains = append(domains, m)
+	}
+	shown := radarDomains(domains)
+	if len(shown) != radarAxes || shown[0].DomainCode != "CHG" || shown[11].DomainCode != "RSK" {
+		t.Errorf("radar: %+v", shown)
+	}
+	if _, ok := radar(domains[:2]); ok {
+		t.Error("a radar of two axes")
+	}
+	p, ok := radar(domains)
+	if !ok {
+		t.Fatal("no radar")
+	}
+	insideFrame(t, p.Drawing)
+}
+
+// insideFrame fails for a shape that stands outside its drawing.
+func insideFrame(t *testing.T, d drawing.Drawing) {
+	t.Helper()
+	in := func(x, y float64) {
+		if !(x >= -1 && x <= d.Width+1 && y >= -1 && y <= d.Height+1) {
+			t.Errorf("%s: a shape at %.0f, %.0f of %.0f × %.0f", d.Title, x, y, d.Width, d.Height)
+		}
+	}
+	for _, s := range d.Shapes {
+		switch s := s.(type) {
+		case drawing.Box:
+			in(s.X, s.Y)
+			in(s.X+s.W, s.Y+s.H)
+		case drawing.Line:
+			for _, p := range s.Points {
+				in(p.X, p.Y)
+			}
+		case drawing.Area:
+			for _, p := range s.Points {
+				in(p.X, p.Y)
+			}
+		case drawing.Dot:
+			in(s.X-s.R, s.Y-s.R)
+			in(s.X+s.R, s.Y+s.R)
+		case drawing.Label:
+			x, w := s.X, drawing.WidthOf(s.Text, s.Size, s.Strong)
+			switch s.At {
+			case drawing.Middle:
+				x -= w / 2
+			case drawing.End:
+				x -= w
+			}
+			in(x, s.Y)
+			in(x+w, s.Y)
+		}
+	}
+}
+
+// Every picture of every source stays inside its frame and says in words what it shows.
+func TestPicturesStayInsideTheirFrames(t *testing.T) {
+	for name, s := range sources() {
+		for _, k := range templates {
+			v := newView(s, Request{Template: k.name, Format: FormatHTML})
+			var look func(all []block)
+			look = func(all []block) {
+				for _, b := range all {
+					switch b := b.(type) {
+					case picture:
+						insideFrame(t, b.Drawing)
+						if b.Title == "" || b.Text == "" || len(b.Shapes) == 0 {
+							t.Errorf("%s %s: a picture without words: %q", name, k.name, b.Title)
+						}
+					case table:
+						for _, d := range b.charts() {
+							insideFrame(t, d)
+						}
+					case card:
+						look(b.Blocks)
+					}
+				}
+			}
+			for _, sec := range v.document().Sections {
+				look(sec.Blocks)
+			}
+		}
+	}
+}
+
+func TestBar(t *testing.T) {
+	b := bar{Parts: []barPart{{"partly", 1}, {"planned", 0}, {"no such fill", 2}, {"high", -1}}, Max: 4, Mark: 9}
+	got := b.Segments()
+	if len(got) != 2 || got[0] != (segment{"partly", 0, 25}) || got[1] != (segment{"excluded", 25, 50}) || b.MarkAt() != 100 {
+		t.Errorf("segments %v, mark %v", got, b.MarkAt())
+	}
+	if empty := (&bar{Max: 0, Parts: []barPart{{"a", 1}}, Mark: -1}); len(empty.Segments()) != 0 || empty.MarkAt() != -1 {
+		t.Error("a bar of nothing has parts")
+	}
+}

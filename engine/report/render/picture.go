@@ -1,0 +1,175 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// picture is a drawing in a report; all it shows stands in a table beside it.
+type picture struct{ drawing.Drawing }
+
+// Kind names it for a page's template.
+func (picture) Kind() string { return "picture" }
+
+// Wide tells whether a narrow page has to be scrolled for it to be read.
+func (p picture) Wide() bool { return p.Width > 500 }
+
+// The sizes of a picture's texts, in its units.
+const (
+	labelSize = 13.0
+	smallSize = 11.5
+)
+
+// segment is a part of a bar, in percent of its width.
+type segment struct {
+	Fill     drawing.Name
+	X, Width float64
+}
+
+// Segments are the parts laid from left to right; what is no number or below zero is left out.
+func (b *bar) Segments() []segment {
+	var out []segment
+	x := 0.0
+	for _, p := range b.Parts {
+		w := b.share(p.Value)
+		if w <= 0 {
+			continue
+		}
+		out = append(out, segment{drawing.Known(p.Fill), round(x), round(w)})
+		x += w
+	}
+	return out
+}
+
+// MarkAt is where the mark stands in percent; negative for none.
+func (b *bar) MarkAt() float64 {
+	if b.Mark < 0 {
+		return -1
+	}
+	return round(b.share(b.Mark))
+}
+
+func (b *bar) share(v float64) float64 {
+	if !(b.Max > 0) || !(v > 0) {
+		return 0
+	}
+	return math.Min(v/b.Max, 1) * 100
+}
+
+// round keeps two decimals, so that the same figure is the same bytes everywhere.
+func round(f float64) float64 { return math.Round(f*100) / 100 }
+
+// chartRows is how many bars one picture has; a longer table has several.
+const chartRows = 40
+
+// charts draw a table's bars as pictures of their own, for formats whose cells can't have them.
+func (t table) charts() (out []drawing.Drawing) {
+	at := t.pictured()
+	if at < 0 {
+		return nil
+	}
+	var rows []row
+	for _, r := range t.Rows {
+		if at < len(r.Cells) && len(r.Cells[at]) > 0 && r.Cells[at][0].Bar != nil {
+			rows = append(rows, r)
+		}
+	}
+	for from := 0; from < len(rows); from += chartRows {
+		to := min(from+chartRows, len(rows))
+		title := t.Caption
+		if len(rows) > chartRows {
+			title += fmt.Sprintf(" (rows %d to %d)", from+1, to)
+		}
+		out = append(out, t.chart(title, rows[from:to], at))
+	}
+	return out
+}
+
+// pictured is the column of bars; -1 for none.
+func (t table) pictured() int {
+	return slices.IndexFunc(t.Columns, func(c column) bool { return c.Picture })
+}
+
+// without is the table without one of its columns.
+func (t table) without(at int) table {
+	t.Columns = slices.Delete(slices.Clone(t.Columns), at, at+1)
+	rows := slices.Clone(t.Rows)
+	for i, r := range rows {
+		if at < len(r.Cells) {
+			rows[i].Cells = slices.Delete(slices.Clone(r.Cells), at, at+1)
+		}
+	}
+	t.Rows = rows
+	return t
+}
+
+func (t table) chart(title string, rows []row, at int) drawing.Drawing {
+	const left, right, step, high = 230.0, 590.0, 22.0, 14.0
+	d := drawing.Drawing{Title: title, Width: drawing.Width}
+	var said []string
+	y := 6.0
+	for _, r := range rows {
+		b := r.Cells[at][0].Bar
+		said = append(said, b.Label)
+		d.Add(drawing.Fitted(drawing.Label{X: left - 8, Y: y + 11.5, Size: labelSize, Text: flat(r.Cells[0]), At: drawing.End, Color: drawing.Ink}, left-12),
+			drawing.Box{X: left, Y: y, W: right - left, H: high, Fill: drawing.Panel, Edge: drawing.Rule})
+		sum := 0.0
+		for _, p := range b.Parts {
+			sum += max(p.Value, 0)
+		}
+		for _, s := range b.Segments() {
+			w := (right - left) * s.Width / 100
+			d.Add(drawing.Box{X: left + (right-left)*s.X/100, Y: y, W: w, H: high, Fill: s.Fill})
+			if s.Fill == "not-assessed" || s.Fill == "unmapped" {
+				d.Add(drawing.Box{X: left + (right-left)*s.X/100, Y: y, W: w, H: high, Edge: drawing.Soft})
+			}
+		}
+		if m := b.MarkAt(); m >= 0 {
+			x := left + (right-left)*m/100
+			d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: y - 2}, {X: x, Y: y + high + 2}}, Color: drawing.Ink, Width: 2.5})
+		}
+		value := strconv.FormatFloat(round(sum), 'f', -1, 64)
+		if len(b.Parts) == 0 {
+			value = "–"
+		}
+		d.Add(drawing.Label{X: right + 8, Y: y + 11.5, Size: labelSize, Text: value, Color: drawing.Soft})
+		y += step
+	}
+	var keys []key
+	for _, c := range t.Columns {
+		if c.Swatch != "" {
+			keys = append(keys, key{drawing.Known(c.Swatch), c.Name})
+		}
+	}
+	d.Height = legend(&d, keys, left, y+8, right+80)
+	d.Text = strings.Join(said, ". ")
+	return d
+}
+
+// key is a fill and what it stands for.
+type key struct {
+	fill drawing.Name
+	name string
+}
+
+// legend writes keys from a place on, in as many lines as they want, and tells where they end.
+func legend(d *drawing.Drawing, keys []key, left, y, right float64) float64 {
+	if len(keys) == 0 {
+		return y
+	}
+	x := left
+	for _, k := range keys {
+		w := 18 + drawing.WidthOf(k.name, smallSize, false)*1.1 + 14
+		if x+w > right && x > left {
+			x, y = left, y+18
+		}
+		d.Add(drawing.Box{X: x, Y: y, W: 12, H: 12, Fill: k.fill, Edge: drawing.Soft}, drawing.Label{X: x + 18, Y: y + 10.5, Size: smallSize, Text: k.name, Color: drawing.Ink})
+		x += w
+	}
+	return y + 20
+}

@@ -1,0 +1,60 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+)
+
+func (v *view) scopeSection() []block {
+	s := v.Scope
+	if s == nil {
+		return []block{say("empty", "No scope has been drafted yet.")}
+	}
+	var f facts
+	f.add("Title", free(or(s.Title, "not stated")))
+	f.addText("Description", s.Description)
+	for _, l := range []struct {
+		name  string
+		items []string
+	}{
+		{"Legal entities", s.LegalEntities}, {"Business units", s.BusinessUnits}, {"Locations", s.Locations},
+		{"Processes", s.Processes}, {"Systems", s.Systems}, {"Kinds of data", s.DataTypes}, {"Third parties", s.ThirdParties},
+		{"Exclusions", s.Exclusions}, {"Assumptions", s.Assumptions}, {"Constraints", s.Constraints},
+	} {
+		if len(l.items) == 0 {
+			f.add(l.name, plain("none stated"))
+			continue
+		}
+		f.addList(l.name, l.items)
+	}
+	if len(s.EditedFields) > 0 {
+		v.edited(&f, &api.Item{EditedFields: s.EditedFields})
+	}
+	return []block{f, heading{ID: v.anchors.add("scope", "traits"), Text: "Traits"},
+		say("", "A control that only concerns organizations with a trait is applicable where the trait is true."), v.traits()}
+}
+
+func (v *view) traits() table {
+	t := table{Caption: "What is true of the organization, and why", Empty: "No trait has been looked at.", Columns: []column{
+		{Name: "Trait", Width: 4}, {Name: "Value", Width: 2}, {Name: "Decided by", Width: 3}, {Name: "Reason", Width: 9},
+	}}
+	names := slices.Clone(api.TraitNames)
+	for _, n := range sortedKeys(v.Scope.Traits) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	for _, n := range names {
+		trait, ok := v.Scope.Traits[n]
+		if !ok {
+			continue
+		}
+		value := map[string]string{"true": "Yes", "false": "No"}[trait.Value]
+		t.Rows = append(t.Rows, row{
+			Cells:  []cell{plain(label(n)), plain(or(value, "Not known")), plain(label(trait.Source)), prose(trait.Reason)},
+			Detail: evidence(trait.Evidence),
+		})
+	}
+	return t
+}

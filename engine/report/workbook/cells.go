@@ -1,0 +1,107 @@
+package workbook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxCell is how much text a cell holds, in UTF-16 units: what spreadsheets have fixed.
+const maxCell = 32767
+
+// units is a text's length as spreadsheets count it.
+func units(s string) int {
+	if len(s) <= maxCell {
+		return len(s) // never fewer bytes than units
+	}
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// split cuts a text into parts of at most so many units, between letters.
+func split(s string, most int) (parts []string) {
+	for s != "" {
+		n, end := 0, 0
+		for end < len(s) {
+			r, size := utf8.DecodeRuneInString(s[end:])
+			if n += max(1, utf16.RuneLen(r)); n > most {
+				break
+			}
+			end += size
+		}
+		parts, s = append(parts, s[:end]), s[end:]
+	}
+	return parts
+}
+
+// Clean makes text safe to show: control characters become their pictures, so that
+// nothing vanishes and nothing acts; line ends become \n, what is no letter the replacement.
+func Clean(s string) string {
+	ok := utf8.ValidString(s)
+	for i := 0; ok && i < len(s); i++ {
+		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 || c == 0xef && strings.HasPrefix(s[i:], "\xef\xbf") {
+			ok = false
+		}
+	}
+	if ok {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return '\n'
+		case r < 0x20:
+			return 0x2400 + r
+		case r == 0x7f:
+			return 0x2421
+		case r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff:
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// settled is a value as it comes back from a spreadsheet: line ends and the space at the
+// ends are not what people mean by a change.
+func settled(s string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
+}
+
+// fingerprint is what tells a cell's text apart from others, in few letters.
+func fingerprint(s string) string {
+	sum := sha256.Sum256([]byte(settled(s)))
+	return hex.EncodeToString(sum[:6])
+}
+
+// day is a date's number in a spreadsheet; false for what is no date there.
+func day(s string) (float64, bool) {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil || t.Year() < 1901 || t.Year() > 9999 {
+		return 0, false
+	}
+	return float64(t.Unix()/86400 + 25569), true
+}
+
+// dateOf is the date of a spreadsheet's number.
+func dateOf(serial float64, from1904 bool) (string, bool) {
+	if from1904 {
+		serial += 1462
+	}
+	if !(serial >= 61) || serial >= 2958466 { // NaN is none, and February 1900 never was
+		return "", false
+	}
+	return time.Unix((int64(math.Floor(serial))-25569)*86400, 0).UTC().Format(time.DateOnly), true
+}
+
+// shortest writes a stored number as the shortest decimal that reads back as the same.
+func shortest(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

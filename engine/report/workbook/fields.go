@@ -1,0 +1,256 @@
+package workbook
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// Fields tells an item's values by the contract's names, each as a text; empty for what
+// is not set or not known.
+type Fields func(field string) string
+
+// With lets more answer first, for what needs to be known about the whole.
+func (f Fields) With(more func(field string) (string, bool)) Fields {
+	return func(field string) string {
+		if s, ok := more(field); ok {
+			return s
+		}
+		return f(field)
+	}
+}
+
+func itemField(it *api.Item, field string) string {
+	switch field {
+	case "id":
+		return it.ID
+	case "control_code":
+		return it.ControlCode
+	case "control_title":
+		return it.ControlTitle
+	case "domain":
+		return it.DomainCode
+	case "edited_fields":
+		return strings.Join(it.EditedFields, "\n")
+	case "revision":
+		return strconv.Itoa(it.Revision)
+	case "nist_controls":
+		return nistControls(it)
+	}
+	return ""
+}
+
+// nistControls are the codes of NIST SP 800-53 that the control answers, else its own.
+func nistControls(it *api.Item) string {
+	for _, code := range []string{"nist-800-53-r5", "fedramp-r5", "nist-800-53-r4", "fedramp-r4", "fedramp"} {
+		if c := it.RequirementCodes[code]; len(c) > 0 {
+			return strings.Join(c, "\n")
+		}
+	}
+	return it.ControlCode
+}
+
+// SoA are the fields of an item of the Statement of Applicability.
+func SoA(it *api.SoAItem) Fields {
+	return func(field string) string {
+		switch field {
+		case "applicability":
+			return string(it.Applicability)
+		case "inclusion_reasons":
+			return strings.Join(it.InclusionReasons, "\n")
+		case "rationale":
+			return it.Rationale
+		case "implementation_status":
+			return string(it.ImplementationStatus)
+		case "reason":
+			return it.Reason
+		case "owner":
+			return str(it.Owner)
+		case "note":
+			return str(it.Note)
+		case "needs_review":
+			return yes(it.NeedsReview)
+		case "evidence_coverage":
+			return string(it.EvidenceCoverage)
+		case "coverage_ratio":
+			return decimal(it.CoverageRatio)
+		case "statements":
+			all := make([]string, len(it.Statements))
+			for i, s := range it.Statements {
+				all[i] = "[" + s.Verdict + "] " + s.Text
+			}
+			return strings.Join(all, "\n")
+		case "missing_elements":
+			return strings.Join(it.MissingElements, "\n")
+		case "confidence":
+			return decimal(it.Confidence)
+		}
+		return itemField(&it.Item, field)
+	}
+}
+
+// Finding are the fields of a finding.
+func Finding(it *api.Finding) Fields {
+	return func(field string) string {
+		switch field {
+		case "severity":
+			return string(it.Severity)
+		case "severity_reason":
+			return it.SeverityReason
+		case "status":
+			return string(it.Status)
+		case "result":
+			return string(it.Result)
+		case "gap_type":
+			return it.GapType
+		case "condition":
+			return it.Condition
+		case "criteria":
+			return it.Criteria
+		case "cause":
+			return it.Cause
+		case "effect":
+			return it.Effect
+		case "recommendation":
+			return it.Recommendation
+		case "missing_elements":
+			return strings.Join(it.MissingElements, "\n")
+		case "owner":
+			return str(it.Owner)
+		case "due_date":
+			return date(it.DueDate)
+		case "note":
+			return str(it.Note)
+		case "weight":
+			return strconv.Itoa(it.Weight)
+		case "confidence":
+			return decimal(it.Confidence)
+		case "source":
+			return it.Source
+		case "in_catalog":
+			return yes(it.InCatalog)
+		}
+		return itemField(&it.Item, field)
+	}
+}
+
+// Score are the fields of a maturity score. A level that nothing was rated by is empty.
+func Score(it *api.MaturityScore) Fields {
+	return func(field string) string {
+		switch field {
+		case "assessed":
+			return yes(it.Assessed)
+		case "level":
+			if it.Assessed {
+				return strconv.Itoa(it.Level)
+			}
+			return ""
+		case "level_name":
+			if it.Assessed && it.Level >= 0 && it.Level < len(api.LevelNames) {
+				return plainWord(api.LevelNames[it.Level])
+			}
+			return ""
+		case "target_level":
+			return strconv.Itoa(it.TargetLevel)
+		case "previous_level":
+			if it.PreviousLevel != nil {
+				return strconv.Itoa(*it.PreviousLevel)
+			}
+			return ""
+		case "rationale":
+			return it.Rationale
+		case "note":
+			return str(it.Note)
+		case "criteria":
+			return it.Criteria
+		case "next_criteria":
+			return it.NextCriteria
+		case "weight":
+			return strconv.Itoa(it.Weight)
+		case "confidence":
+			return decimal(it.Confidence)
+		}
+		return itemField(&it.Item, field)
+	}
+}
+
+// Remediation are the fields of an item of the plan.
+func Remediation(it *api.POAMItem) Fields {
+	return func(field string) string {
+		switch field {
+		case "poam_code":
+			return it.POAMCode
+		case "finding_id":
+			return it.FindingID
+		case "also_closes":
+			return strings.Join(it.AlsoCloses, "\n")
+		case "weakness":
+			return it.Weakness
+		case "corrective_action":
+			return it.CorrectiveAction
+		case "action_type":
+			return it.ActionType
+		case "priority":
+			return strconv.Itoa(it.Priority)
+		case "severity":
+			return string(it.Severity)
+		case "effort":
+			return it.Effort
+		case "owner":
+			return str(it.Owner)
+		case "owner_role":
+			return it.OwnerRole
+		case "resources":
+			return str(it.Resources)
+		case "due_date":
+			return string(it.Due())
+		case fieldMilestones:
+			return lined(plannedOf(it.Milestones))
+		case fieldChanges:
+			return lined(movedOf(it.Milestones))
+		case "dependencies":
+			return strings.Join(it.Dependencies, "\n")
+		case "acceptance_criteria":
+			return strings.Join(it.AcceptanceCriteria, "\n")
+		case "expected_evidence":
+			return strings.Join(it.ExpectedEvidence, "\n")
+		case "target_level":
+			return strconv.Itoa(it.TargetLevel)
+		case "status":
+			return it.Status
+		case "risk_accepted_until":
+			return date(it.RiskAcceptedUntil)
+		case "vendor_dependency":
+			return str(it.VendorDependency)
+		case "vendor_dependent":
+			return yes(str(it.VendorDependency) != "")
+		case "comments":
+			return str(it.Comments)
+		}
+		return itemField(&it.Item, field)
+	}
+}
+
+func str(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func date(d *api.Date) string {
+	if d == nil {
+		return ""
+	}
+	return string(*d)
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -1,0 +1,322 @@
+package sync
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/sync/bundle"
+	"github.com/scf-service/service/store"
+)
+
+// A bundle is the same exchange as over a network, in a file: from a clone its batch and how
+// far it has read, from a home what a clone lacks and which batch it took last.
+
+// bundleRoom is what of changes goes into one bundle; a batch is read again as one file, of maxBytes.
+var bundleRoom = room{lines: maxBytes / 2, documents: maxDocuments, files: bundle.MaxBytes - bundle.MaxHeld}
+
+// packing is a bundle on its way out.
+type packing struct {
+	manifest bundle.Manifest
+	// held are the parts in memory, in the order of the manifest; files follow them.
+	held [][]byte
+}
+
+func (p *packing) hold(kind string, data []byte) {
+	p.manifest.Hold(kind, data)
+	p.held = append(p.held, data)
+}
+
+// WriteBundle writes what the other side lacks, as far as is known here, into one file.
+func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.File, error) {
+	for _, right := range []api.Permission{"assessment:read", "document:read"} {
+		if err := by.Require(right); err != nil {
+			return nil, err
+		}
+	}
+	mine, err := s.secret(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	peer, to, err := s.recipient(ctx, by, in)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.Status(ctx, by, &api.SyncInput{AssessmentID: in.AssessmentID})
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Publish {
+		if st, err = s.publishAt(ctx, by, peer, to, st); err != nil {
+			return nil, err
+		}
+	}
+	p := &packing{manifest: bundle.Manifest{MadeAt: s.Clock().UTC(), AssessmentID: in.AssessmentID, CatalogSHA256: st.CatalogSHA256, CatalogLabel: st.CatalogLabel, OwnSHA256: st.OwnSHA256, Machine: in.Body.Machine, Publish: in.Body.Publish}}
+	var files []string
+	if st.Role == store.SyncClone {
+		files, err = s.packBatch(ctx, by, p, st)
+	} else {
+		files, err = s.packChanges(ctx, by, p, peer, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.CarryCatalog {
+		if err := s.packCatalog(ctx, by, p); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.packFiles(p, files); err != nil {
+		return nil, err
+	}
+	if err := s.numbered(ctx, by, p, peer); err != nil {
+		return nil, err
+	}
+	name := strings.ToLower(p.manifest.Role) + "-" + in.AssessmentID + ".bundle"
+	return api.StreamFile(ctx, name, "application/octet-stream", func(ctx context.Context, w io.Writer) error {
+		return bundle.Write(w, mine, to, &p.manifest, func(n int, part bundle.Part) (io.ReadCloser, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if n < len(p.held) {
+				return io.NopCloser(bytes.NewReader(p.held[n])), nil
+			}
+			f, _, err := s.DB.Blobs().Open(part.SHA256)
+			return f, err
+		})
+	}), nil
+}
+
+// recipient is for whom a bundle is: who was named, who exchanged the last one, or the only one.
+func (s *Service) recipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
+	var p api.SyncPeer
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		org, id := by.OrganizationID, in.Body.PeerID
+		if id == "" {
+			l, err := store.SyncLinks.Get(tx, org, in.AssessmentID)
+			if ignore(err) != nil {
+				return store.Missing(err, "assessment", in.AssessmentID)
+			}
+			id = l.PeerID
+		}
+		if id != "" {
+			p, err = store.SyncPeers.Get(tx, org, id)
+			return store.Missing(err, "peer", id)
+		}
+		n := 0
+		for one, err := range store.SyncPeers.Scan(tx, org) {
+			if err != nil {
+				return err
+			}
+			p = one
+			n++
+		}
+		switch n {
+		case 1:
+			return nil
+		case 0:
+			return api.Conflict("nobody's key is trusted here yet; get the other side's, compare its fingerprint with them, and `service sync trust` it")
+		}
+		return api.Invalid("peer_id", "%d keys are trusted here: say for which the bundle is", n)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := bundle.ParseKey(p.Key)
+	return &p, k, err
+}
+
+// publishAt makes an assessment that was begun here a clone of one that the peer is to have.
+func (s *Service) publishAt(ctx context.Context, by api.Caller, peer *api.SyncPeer, to *bundle.Key, st *api.SyncStatus) (*api.SyncStatus, error) {
+	if st.Role != "none" {
+		if st.Role == store.SyncClone {
+			return st, nil // as it is: the bundle is written again
+		}
+		return nil, api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
+	}
+	at := &api.AttachSyncInput{}
+	if err := s.DB.View(ctx, func(tx *store.Tx) error { at.Body.ReplicaID = tx.NewID(); return nil }); err != nil {
+		return nil, err
+	}
+	at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.CatalogSHA256, at.Body.OwnSHA256 = st.AssessmentID, to.Organization, st.CatalogSHA256, st.OwnSHA256
+	return s.attach(ctx, by, at, peer.ID)
+}
+
+// packBatch packs what a clone has changed.
+func (s *Service) packBatch(ctx context.Context, by api.Caller, p *packing, st *api.SyncStatus) ([]string, error) {
+	b, err := s.prepare(ctx, by, st.AssessmentID, false, bundleRoom)
+	if err != nil {
+		return nil, err
+	}
+	m := &p.manifest
+	m.Role, m.ReplicaID, m.Account = store.SyncClone, st.ReplicaID, st.Account
+	// What was sent meanwhile is not read meanwhile: how far it has read still holds.
+	m.Since, m.AnchorSequence, m.AnchorHash = st.Since, st.AnchorSequence, st.AnchorHash
+	if b.Lines > 0 {
+		m.Counter, m.More = b.Counter, b.More
+		p.hold(bundle.Batch, b.Data)
+	}
+	return b.Files, s.DB.View(ctx, func(tx *store.Tx) error {
+		a, err := store.Assessments.Get(tx, by.OrganizationID, st.AssessmentID)
+		m.Name = a.Name
+		return ignore(err)
+	})
+}
+
+// packChanges packs what the clone of a peer lacks. A peer without a clone has one from now on.
+func (s *Service) packChanges(ctx context.Context, by api.Caller, p *packing, peer *api.SyncPeer, in *api.WriteSyncBundleInput) ([]string, error) {
+	id, org := in.AssessmentID, by.OrganizationID
+	var as api.Caller
+	var rep store.SyncReplica
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		ok := false
+		var err error
+		if as, ok, err = callerOf(tx, by, peer, "document:read"); err != nil {
+			return err
+		}
+		if !ok {
+			return api.Conflict("%s, whose key that is, is no member with the right to read the assessment; nothing is written for them", peer.UserName)
+		}
+		rep, err = replicaOf(tx, org, id, peer)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	join := &api.JoinSyncInput{}
+	join.Body.AssessmentID, join.Body.ReplicaID, join.Body.Name = id, rep.ID, cmp.Or(rep.Name, peer.Name)
+	joined, err := s.join(ctx, as, join, peer.ID)
+	if err != nil {
+		return nil, err
+	}
+	if rep.ID == "" {
+		rep.ID = joined.ReplicaID
+	}
+	m := &p.manifest
+	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer, m.BatchSHA256 = store.SyncHome, rep.ID, joined.Name, joined.Account, rep.Counter, rep.Answer, rep.Sum
+	var files []string
+	left := room{lines: math.MaxInt, documents: math.MaxInt, files: bundleRoom.files}
+	held := 0
+	ask := &api.ChangesSyncInput{AssessmentID: id, ReplicaID: rep.ID, Since: int(rep.Since)}
+	for m.More = true; m.More; {
+		left.lines = pageBytes
+		var page *api.SyncParcel
+		err := s.DB.View(ctx, func(tx *store.Tx) error {
+			f, err := changes(tx, as, ask, &left)
+			if err == nil {
+				page, err = f.parcel()
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if held += len(page.Data); page.More && page.Lines == 0 || held > bundle.MaxHeld/2 {
+			break // the rest is for another bundle
+		}
+		p.hold(bundle.Changes, page.Data)
+		files = append(files, page.Files...)
+		ask.Since, m.More = int(page.Next), page.More
+	}
+	return files, nil
+}
+
+// replicaOf is the clone of a peer; none where it has none yet.
+func replicaOf(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncReplica, error) {
+	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
+		if err != nil || r.PeerID == peer.ID && r.UserID == peer.UserID {
+			return r, err
+		}
+	}
+	return store.SyncReplica{}, nil
+}
+
+// packCatalog packs the content of the catalog version, and of the own frameworks and controls.
+func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *packing) error {
+	f, size, err := s.DB.Blobs().Open(p.manifest.CatalogSHA256)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if size > bundle.MaxHeld/2 {
+		return api.Conflict("the catalog version is over %d MiB, and is not carried in a bundle; import the release at the other side", bundle.MaxHeld>>21)
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	p.hold(bundle.Catalog, data)
+	if p.manifest.OwnSHA256 == "" {
+		return nil
+	}
+	if data, err = s.ownContent(ctx, by, p.manifest.AssessmentID); err == nil {
+		p.hold(bundle.Own, data)
+	}
+	return err
+}
+
+// packFiles names the files of documents.
+func (s *Service) packFiles(p *packing, files []string) error {
+	seen := map[string]bool{}
+	for _, sha := range files {
+		if seen[sha] {
+			continue
+		}
+		seen[sha] = true
+		f, size, err := s.DB.Blobs().Open(sha)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+		p.manifest.Parts = append(p.manifest.Parts, bundle.Part{Kind: bundle.File, SHA256: sha, Size: size})
+	}
+	return nil
+}
+
+// numbered gives the bundle its number, and notes it.
+func (s *Service) numbered(ctx context.Context, by api.Caller, p *packing, peer *api.SyncPeer) error {
+	org, m := by.OrganizationID, &p.manifest
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		l, err := link(tx, org, m.AssessmentID)
+		if err != nil {
+			return err
+		}
+		if m.Role == store.SyncClone {
+			l.Written++
+			m.Serial = l.Written
+			l.PeerID = peer.ID
+			err = store.SyncLinks.Put(tx, org, &l)
+		} else {
+			var rep store.SyncReplica
+			if rep, err = store.SyncReplicas.Get(tx, org, m.AssessmentID, m.ReplicaID); err != nil {
+				return err
+			}
+			rep.Written++
+			m.Serial = rep.Written
+			err = store.SyncReplicas.Put(tx, org, &rep)
+		}
+		return errors.Join(err, audit.Append(tx, by, audit.Entry{Action: "sync.bundle_written", ResourceType: "sync_peer", ResourceID: peer.ID,
+			Changes: map[string]any{"assessment_id": m.AssessmentID, "serial": m.Serial, "counter": m.Counter, "parts": len(m.Parts), "fingerprint": peer.Fingerprint}}))
+	})
+}
+
+// answer is what came of a clone's last batch at its home.
+func answer(m *bundle.Manifest) (*api.PushedSync, error) {
+	out := &api.PushedSync{Notes: []string{}}
+	if len(m.Answer) == 0 {
+		return out, nil
+	}
+	if err := json.Unmarshal(m.Answer, out); err != nil {
+		return nil, damaged("its answer can't be read: %v", err)
+	}
+	return out, nil
+}

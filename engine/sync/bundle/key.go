@@ -1,0 +1,158 @@
+package bundle
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"filippo.io/age"
+
+	"github.com/scf-service/service/api"
+)
+
+// maxKey bounds such a text.
+const maxKey = 2_000
+
+// public is what a public key says, in this order of fields.
+type public struct {
+	Organization string `json:"organization"`
+	Name         string `json:"name"`
+	Sign         []byte `json:"sign"`
+	Seal         string `json:"seal"`
+}
+
+// Key is the public half of an organization's key: what it signs with, and what is sealed for it.
+type Key struct {
+	public
+	sign ed25519.PublicKey
+	seal *age.X25519Recipient
+}
+
+// ParseKey reads a public key as Text writes it.
+func ParseKey(text string) (*Key, error) {
+	text = strings.Join(strings.Fields(text), "") // a terminal breaks it into lines
+	wrong := func(format string, args ...any) error {
+		return api.Invalid("key", "this is no key as `service sync key` shows it: "+format, args...)
+	}
+	head, rest, _ := strings.Cut(text, ".")
+	body, check, whole := strings.Cut(rest, ".")
+	switch {
+	case len(text) > maxKey:
+		return nil, wrong("it is longer than %d characters", maxKey)
+	case head != api.SyncKeyPrefix:
+		return nil, wrong("it does not begin with %s", api.SyncKeyPrefix)
+	case !whole:
+		return nil, wrong("its end is missing")
+	}
+	b, err := base64.RawURLEncoding.DecodeString(body)
+	if err != nil {
+		return nil, wrong("%v", err)
+	}
+	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:4]) != check {
+		return nil, wrong("a character of it was lost or changed on the way")
+	}
+	k := &Key{}
+	if err := json.Unmarshal(b, &k.public); err != nil {
+		return nil, wrong("%v", err)
+	}
+	if k.Text() != text {
+		return nil, wrong("it is written in another way than keys are")
+	}
+	if k.seal, err = age.ParseX25519Recipient(k.Seal); err != nil {
+		return nil, wrong("%v", err)
+	}
+	if k.sign = k.Sign; len(k.sign) != ed25519.PublicKeySize {
+		return nil, wrong("its part for signatures has %d bytes", len(k.Sign))
+	}
+	if k.Organization == "" || k.Name == "" || len(k.Name) > 300 || strings.ContainsFunc(k.Name+k.Organization, unicode.IsControl) {
+		return nil, wrong("it does not say whose it is")
+	}
+	return k, nil
+}
+
+// bytes are what the fingerprint is of: always the same for the same key.
+func (k *Key) bytes() []byte {
+	b, _ := json.Marshal(k.public) //nolint:errchkjson // texts and bytes always have a form
+	return b
+}
+
+// Text is the key as people give it to each other.
+func (k *Key) Text() string {
+	b := k.bytes()
+	sum := sha256.Sum256(b)
+	return api.SyncKeyPrefix + "." + base64.RawURLEncoding.EncodeToString(b) + "." + hex.EncodeToString(sum[:4])
+}
+
+// Fingerprint is what two people compare before they trust a key.
+func (k *Key) Fingerprint() string { return api.SyncFingerprint(k.Text()) }
+
+// Secret is an organization's whole key.
+type Secret struct {
+	Key
+	signer ed25519.PrivateKey
+	opener *age.X25519Identity
+}
+
+// NewSecret makes a key of chance for an organization.
+func NewSecret(organization, name string) (*Secret, error) {
+	seed := make([]byte, ed25519.SeedSize)
+	_, _ = rand.Read(seed) //nolint:forbidigo // a key is chance; it never fails, the runtime ends the program first
+	opener, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, fmt.Errorf("making a key: %w", err)
+	}
+	return secretOf(organization, name, seed, opener), nil
+}
+
+func secretOf(organization, name string, seed []byte, opener *age.X25519Identity) *Secret {
+	s := &Secret{signer: ed25519.NewKeyFromSeed(seed), opener: opener}
+	s.sign, _ = s.signer.Public().(ed25519.PublicKey)
+	s.seal = opener.Recipient()
+	s.public = public{Organization: organization, Name: name, Sign: s.sign, Seal: s.seal.String()}
+	return s
+}
+
+// String keeps a secret out of whatever prints it.
+func (s *Secret) String() string { return "key " + s.Fingerprint() }
+
+// GoString is String.
+func (s *Secret) GoString() string { return s.String() }
+
+// MarshalJSON refuses: a secret is written by Seal alone.
+func (s *Secret) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("a secret key is not to be written here")
+}
+
+// Seal writes the secret by a function that encrypts it.
+func (s *Secret) Seal(encrypt func(string) ([]byte, error)) ([]byte, error) {
+	return encrypt(s.opener.String() + " " + base64.StdEncoding.EncodeToString(s.signer.Seed()))
+}
+
+// Unseal reads the secret of a public key that Seal wrote.
+func Unseal(k *Key, sealed []byte, decrypt func([]byte) (string, error)) (*Secret, error) {
+	text, err := decrypt(sealed)
+	if err != nil {
+		return nil, err
+	}
+	opener, seed, _ := strings.Cut(text, " ")
+	i, err := age.ParseX25519Identity(opener)
+	if err != nil {
+		return nil, errors.New("the key of this organization for bundles can't be read") // the error may tell of the secret
+	}
+	b, err := base64.StdEncoding.DecodeString(seed)
+	if err != nil || len(b) != ed25519.SeedSize {
+		return nil, errors.New("the key of this organization for bundles can't be read")
+	}
+	s := secretOf(k.Organization, k.Name, b, i)
+	if s.Fingerprint() != k.Fingerprint() {
+		return nil, errors.New("the key of this organization for bundles is not the one that its public half names")
+	}
+	return s, nil
+}

@@ -1,0 +1,58 @@
+package sync_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/internal/testutil/fulldisktest"
+	"github.com/scf-service/service/store"
+)
+
+// A full disk on either side leaves both as they were, and with room again it goes on.
+func TestDiskFull(t *testing.T) {
+	if fulldisktest.Alone(t) {
+		return
+	}
+	w := newWorld(t, 7, 1)
+	s, h := w.sites[0], w.home
+	s.sync()
+	peer := s.acquaint()
+	content := strings.Repeat("a file that is larger than what is left. ", 20_000)
+	must(t, s.doc(content))
+	s.edit("offline")
+	data, err := s.write(nil)
+	must(t, err)
+	p, err := s.prepare()
+	must(t, err)
+	before := h.records()
+	full := func(what string, try func() error) {
+		t.Helper()
+		undo := fulldisktest.Limit(t, 4<<10)
+		err := try()
+		undo()
+		if !errors.Is(err, store.ErrDiskFull) {
+			t.Errorf("%s on a full disk: %v", what, err)
+		}
+	}
+	full("bringing files", func() error { return carry(s, h, s.local, s.there, p) })
+	full("a bundle to the home", func() error { _, err := h.takeBundle(data); return err })
+	if h.records() != before {
+		t.Error("the home has changed")
+	}
+	_, err = h.takeBundle(data)
+	must(t, err)
+	must(t, h.doc(strings.Repeat("another large file, of the home. ", 20_000)))
+	back, err := h.write(peer)
+	must(t, err)
+	mine := s.records()
+	full("a bundle to the clone", func() error { _, err := s.takeBundle(back); return err })
+	if s.records() != mine {
+		t.Error("the clone has changed")
+	}
+	_, err = s.takeBundle(back)
+	must(t, err)
+	if got, want := s.records(), h.records(); got != want {
+		t.Errorf("they differ:\n%s", difference(want, got))
+	}
+}

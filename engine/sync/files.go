@@ -1,0 +1,205 @@
+package sync
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	gosync "sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	// rest is how long a file waits for the record that names it.
+	rest = 7 * 24 * time.Hour
+	// maxFiles bounds how many files wait for one assessment, maxBlob how large one is.
+	maxFiles = 10_000
+	maxBlob  = 256 << 20
+	// A disk flushes several files in the time of one: as many as are not larger than this are kept at once.
+	keptAtOnce = 8
+	smallFile  = 1 << 20
+)
+
+// Bring keeps the files of a tar, for documents that are still to come; where it breaks off,
+// those before.
+func (s *Service) Bring(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
+	if err := s.linked(ctx, by, in.AssessmentID, "document:write"); err != nil {
+		return nil, err
+	}
+	k := s.keeping()
+	err := bring(ctx, k, tar.NewReader(in.File.Content))
+	kept, failed := k.end()
+	if err == nil {
+		err = failed
+	}
+	if failed := s.await(ctx, by, in.AssessmentID, kept...); failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &api.BroughtSync{Taken: len(kept)}, nil
+}
+
+// bring keeps the files of a tar.
+func bring(ctx context.Context, k *keeping, t *tar.Reader) error {
+	for {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return api.Invalid("file", "the tar broke off: %v", err)
+		}
+		if err := k.keep(ctx, h.Name, h.Size, t); err != nil {
+			return err
+		}
+	}
+}
+
+// keeping keeps files by the names that they should have, small ones several at once.
+type keeping struct {
+	s     *Service
+	slots chan struct{}
+	all   gosync.WaitGroup
+
+	mu   gosync.Mutex
+	kept []string
+	err  error
+}
+
+func (s *Service) keeping() *keeping { return &keeping{s: s, slots: make(chan struct{}, keptAtOnce)} }
+
+// keep keeps a file, or begins to; an error may be that of one before.
+func (k *keeping) keep(ctx context.Context, sha string, size int64, r io.Reader) error {
+	if size > smallFile {
+		return k.note(sha, k.s.keep(ctx, sha, r))
+	}
+	data, err := io.ReadAll(io.LimitReader(r, smallFile+1))
+	if err != nil {
+		return k.note(sha, cutWithin(sha, err))
+	}
+	k.slots <- struct{}{}
+	k.all.Go(func() {
+		_ = k.note(sha, k.s.keep(ctx, sha, bytes.NewReader(data)))
+		<-k.slots
+	})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
+func (k *keeping) note(sha string, err error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		k.kept = append(k.kept, sha)
+	} else if k.err == nil {
+		k.err = err
+	}
+	return k.err
+}
+
+// end waits for all, and is what was kept and the first failure.
+func (k *keeping) end() ([]string, error) {
+	k.all.Wait()
+	return k.kept, k.err
+}
+
+// keep keeps a file whose content is to have the hash.
+func (s *Service) keep(ctx context.Context, sha string, r io.Reader) error {
+	blob, err := s.DB.Blobs().Put(ctx, r, maxBlob)
+	switch {
+	case errors.Is(err, store.ErrTooLarge):
+		return api.Invalid("file", "%.80s is over the limit of %d MiB", sha, maxBlob>>20)
+	case err != nil:
+		return cutWithin(sha, err)
+	case blob.SHA256 != sha:
+		return api.Invalid("file", "%.80s has other content than its name says", sha)
+	}
+	return nil
+}
+
+func cutWithin(sha string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return api.Invalid("file", "it broke off within %.80s", sha)
+	}
+	return fmt.Errorf("keeping %.80s: %w", sha, err)
+}
+
+// await notes files that came ahead of the records that will name them.
+func (s *Service) await(ctx context.Context, by api.Caller, id string, files ...string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	org := by.OrganizationID
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		if _, err := link(tx, org, id); err != nil {
+			return err
+		}
+		var old []string
+		n := 0
+		for f, err := range store.SyncFiles.Scan(tx, org, store.Prefix(id)) {
+			if err != nil {
+				return err
+			}
+			n++
+			if tx.Now().Sub(f.At) > rest {
+				old = append(old, f.SHA256)
+			}
+		}
+		held, err := s.held(tx, org, id, len(old) > 0)
+		if err != nil {
+			return err
+		}
+		old = slices.DeleteFunc(old, func(sha string) bool { return held[sha] })
+		for _, sha := range old {
+			if err := store.SyncFiles.Delete(tx, org, id, sha); err != nil {
+				return err
+			}
+		}
+		if n-len(old)+len(files) > maxFiles {
+			return api.Conflict("%d files wait for their documents already; bring those first", n-len(old))
+		}
+		for _, sha := range files {
+			if err := store.SyncFiles.Put(tx, org, &store.SyncFile{OrganizationID: org, AssessmentID: id, SHA256: sha, At: tx.Now()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// held are the files of batches that are held back: they wait for as long as it takes.
+func (s *Service) held(tx *store.Tx, org, id string, look bool) (map[string]bool, error) {
+	files := map[string]bool{}
+	if !look {
+		return files, nil
+	}
+	for c, err := range store.SyncConflicts.By("assessment").Scan(tx, org, store.Prefix(id)) {
+		if err != nil {
+			return nil, err
+		}
+		if c.Kind != api.ConflictReplica || c.Status != "open" {
+			continue
+		}
+		b, _, err := s.DB.Blobs().Open(c.KeptSHA256)
+		if err != nil {
+			return nil, err
+		}
+		f, err := decodeFile(b, kindBatch)
+		if err := errors.Join(err, b.Close()); err != nil {
+			return nil, err
+		}
+		for _, sha := range f.about(nil).Files {
+			files[sha] = true
+		}
+	}
+	return files, nil
+}

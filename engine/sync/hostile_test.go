@@ -1,0 +1,524 @@
+package sync_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	gosync "sync"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/sync"
+	"github.com/scf-service/service/store"
+)
+
+// edit changes the note of the first line at a site.
+func (s *site) edit(note string) {
+	s.t.Helper()
+	r := &run{world: s.world}
+	_, items := r.newest(s)
+	in := &api.UpdateSoAItemInput{SoAItemID: items[0].ID}
+	in.Body.Note = api.Opt[string]{Set: true, Value: &note}
+	_, err := s.as.UpdateSoAItem(context.Background(), s.local, in)
+	must(s.t, err)
+}
+
+func (s *site) note() string {
+	_, items := (&run{world: s.world}).newest(s)
+	if items[0].Note == nil {
+		return ""
+	}
+	return *items[0].Note
+}
+
+type lines = []map[string]any
+
+func forged(t *testing.T, data []byte, kind string, change func(head map[string]any, all lines) lines) []byte {
+	t.Helper()
+	out, err := sync.Forge(data, kind, change)
+	must(t, err)
+	return out
+}
+
+// A home that lies about how far its changes go, or tells of what is not the assessment's, is
+// refused, and leaves the clone as it was.
+func TestLyingHome(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	s := w.sites[0]
+	s.sync()
+	w.home.edit("at the home")
+	must(t, w.home.doc("a document of the home"))
+	page, err := s.fetch()
+	must(t, err)
+	// Its file is there; what is refused is the record.
+	must(t, carry(w.home, s, s.there, s.local, page))
+	before := s.records()
+	for name, c := range map[string]struct {
+		change func(head map[string]any, all lines) lines
+		words  string
+	}{
+		"it ends before it begins": {func(h map[string]any, all lines) lines { h["next"], h["since"] = -1, 0; return all }, "ends before it begins"},
+		"it begins later":          {func(h map[string]any, all lines) lines { h["since"], h["next"] = 50, 90; return all }, "begin at 50"},
+		"numbers beyond its end":   {func(h map[string]any, all lines) lines { h["next"] = all[0]["sequence"]; return all }, "has the number"},
+		"numbers that go back":     {func(_ map[string]any, all lines) lines { all[1]["sequence"] = all[0]["sequence"]; return all }, "has the number"},
+		"another assessment": {func(h map[string]any, all lines) lines {
+			h["assessment_id"] = strings.Replace(assessmentID, "1", "2", 1)
+			return all
+		}, "another assessment"},
+		"another clone":   {func(h map[string]any, all lines) lines { h["replica_id"] = "another"; return all }, "another clone"},
+		"another catalog": {func(h map[string]any, all lines) lines { h["catalog_sha256"] = strings.Repeat("d", 64); return all }, "catalog version"},
+		"a record of another assessment": {func(_ map[string]any, all lines) lines {
+			all[len(all)-1]["record"].(map[string]any)["assessment_id"] = "another"
+			return all
+		}, "another assessment"},
+		"a key of another record":          {func(_ map[string]any, all lines) lines { all[len(all)-1]["key"] = all[len(all)-2]["key"]; return all }, "another key than it says"},
+		"a table that is not synchronised": {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "no table"},
+		"the secrets of webhooks":          {func(_ map[string]any, all lines) lines { all[0]["table"] = "webhooks"; return all }, "no table"},
+		"the assessment is gone": {func(_ map[string]any, all lines) lines {
+			all[0]["op"], all[0]["table"], all[0]["key"] = "delete", "assessments", store.K(assessmentID).Bytes()
+			return all
+		}, "not deleted by a change"},
+		"an operation of a clone": {func(_ map[string]any, all lines) lines { all[0]["op"] = "decide"; return all }, "no change"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.take(forged(t, page.Data, "changes", c.change))
+			if err == nil || !strings.Contains(err.Error(), c.words) || api.IsCode(err, api.CodeInternal) {
+				t.Errorf("it is %v, not a refusal with %q", err, c.words)
+			}
+			if s.records() != before {
+				t.Error("the clone has changed")
+			}
+		})
+	}
+	// One that claims to be further than it is, is found out by the next reading.
+	_, err = s.take(forged(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
+	must(t, err)
+	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "not the one this clone has read") {
+		t.Errorf("a head that is not there: %v", err)
+	}
+}
+
+// A clone can't reach another assessment, another tenant, or what the home alone writes.
+func TestLyingClone(t *testing.T) {
+	w := newWorld(t, 2, 1)
+	s, h := w.sites[0], w.home
+	s.sync()
+	// Another assessment of the organization, with a document that nobody gave the clone.
+	other := store.Document{Document: api.Document{AssessmentID: "another", Filename: "payroll.xlsx", SHA256: strings.Repeat("e", 64), Status: api.DocumentIngested}}
+	other.TenantRecord = api.TenantRecord{Record: api.Record{ID: "d1"}, OrganizationID: h.org}
+	must(t, h.db.Update(context.Background(), func(tx *store.Tx) error { return store.Documents.Put(tx, h.org, &other) }))
+	if _, err := h.sy.Fetch(context.Background(), s.there, files(other.SHA256)); !api.IsCode(err, api.CodeNotFound) {
+		t.Errorf("a file of another assessment: %v", err)
+	}
+	if _, err := h.sy.Missing(context.Background(), s.there, files("../../service.db")); !api.IsCode(err, api.CodeValidation) {
+		t.Errorf("a name that is no hash: %v", err)
+	}
+	stranger := person("org-other", "u1", "person u1", api.RoleOwner)
+	if _, err := h.sy.Push(context.Background(), stranger, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(nil)}); err == nil {
+		t.Error("another tenant's batch was taken")
+	}
+	s.edit("offline")
+	p, err := s.prepare()
+	must(t, err)
+	before := h.records()
+	for name, c := range map[string]struct {
+		change func(head map[string]any, all lines) lines
+		words  string
+		whole  bool
+	}{
+		"another assessment": {func(head map[string]any, all lines) lines { head["assessment_id"] = "another"; return all }, "another assessment", true},
+		"another clone":      {func(head map[string]any, all lines) lines { head["replica_id"] = "another"; return all }, "there is no clone", true},
+		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "that this clone sent before: the home was restored", true},
+		"a table of people":  {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "no table", true},
+		"an approval as it is": {func(_ map[string]any, all lines) lines {
+			return lines{{"op": "insert", "table": "approvals", "key": store.K("x").Bytes(), "record": map[string]any{"id": "x", "assessment_id": assessmentID}}}
+		}, "not brought as they are", false},
+		"a document of another assessment": {func(_ map[string]any, all lines) lines {
+			key := store.K("d1").Bytes()
+			return lines{{"op": "delete", "table": "documents", "key": key, "record": map[string]any{"id": "d1", "sha256": other.SHA256}}}
+		}, "there is no document", false},
+		"a record that says another tenant": {func(_ map[string]any, all lines) lines {
+			key := store.K("c1").Bytes()
+			return lines{{"op": "insert", "table": "comments", "key": key, "record": map[string]any{"id": "c1", "assessment_id": "another", "organization_id": "org-other", "text": "x", "gate": "soa"}}}
+		}, "another assessment", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := forged(t, p.Data, "batch", c.change)
+			in := &api.PushSyncInput{AssessmentID: assessmentID, File: upload(data), Dry: "true"}
+			out, err := h.sy.Push(context.Background(), s.there, in)
+			told := fmt.Sprint(err)
+			if err == nil {
+				told = strings.Join(out.Notes, "; ")
+			}
+			if c.whole != (err != nil) || !strings.Contains(told, c.words) || api.IsCode(err, api.CodeInternal) || err == nil && out.Applied > 0 {
+				t.Errorf("it is %v %+v, not a refusal with %q", err, out, c.words)
+			}
+			if h.records() != before {
+				t.Error("a dry run has changed the home")
+			}
+		})
+	}
+	s.sync()
+	if h.note() != "offline" {
+		t.Errorf("what was honest is %q at the home", h.note())
+	}
+}
+
+// What a clone quotes has to stand in the passage that it names; the rest is left out, and told.
+func TestQuotes(t *testing.T) {
+	w := newWorld(t, 8, 1)
+	s, h := w.sites[0], w.home
+	passage := func(x *site, id, of, text string) {
+		must(t, x.db.Update(context.Background(), func(tx *store.Tx) error {
+			return store.Chunks.Put(tx, x.org, &api.Chunk{ID: id, OrganizationID: x.org, AssessmentID: of, DocumentID: "d", Text: text})
+		}))
+	}
+	passage(h, "p1", assessmentID, "Rights are\n  reviewed every quarter. They are approved.")
+	passage(h, "p2", "another", "Salaries are paid on the last day.")
+	s.sync()
+	rest := func(e ...api.Evidence) {
+		must(t, s.db.Update(context.Background(), func(tx *store.Tx) error {
+			_, items := (&run{world: w}).newest(s)
+			it := items[0]
+			it.Evidence = e
+			return store.SoAItems.Put(tx, s.org, &it)
+		}))
+		s.sync()
+	}
+	at := func(x *site) []string {
+		_, items := (&run{world: w}).newest(x)
+		out := []string{}
+		for _, e := range items[0].Evidence {
+			out = append(out, e.ChunkID+": "+e.Quote)
+		}
+		return out
+	}
+	good := api.Evidence{ChunkID: "p1", Quote: "Rights are reviewed every quarter."}
+	rest(good)
+	if got := fmt.Sprint(at(h)); got != "[p1: Rights are reviewed every quarter.]" || len(w.conflicts()) > 0 {
+		t.Fatalf("what stands there came as %s, with %v", got, w.conflicts())
+	}
+	// It stays, though the passage says something else later.
+	passage(h, "p1", assessmentID, "Rights are reviewed once a year.")
+	rest(good, api.Evidence{ChunkID: "p1", Quote: "Nobody has rights."}, api.Evidence{ChunkID: "p2", Quote: "Salaries are paid"}, api.Evidence{ChunkID: "p9", Quote: "x"}, api.Evidence{ChunkID: "p1"})
+	if got := fmt.Sprint(at(h)); got != "[p1: Rights are reviewed every quarter.]" {
+		t.Errorf("the home rests on %s", got)
+	}
+	open := w.conflicts()
+	if len(open) != 1 || open[0].Kind != api.ConflictRefused || !strings.Contains(open[0].Message, "4 quotes of IAC-01 do not stand") || !strings.Contains(string(open[0].Clone.Value), "Nobody has rights") {
+		t.Errorf("it is told as %+v", open)
+	}
+	if got, want := s.records(), h.records(); got != want {
+		t.Errorf("they differ:\n%s", difference(want, got))
+	}
+}
+
+func files(sha ...string) *api.MissingSyncInput {
+	in := &api.MissingSyncInput{AssessmentID: assessmentID}
+	in.Body.SHA256 = sha
+	return in
+}
+
+// What a few bytes become when they are unpacked is bounded.
+func TestDecompressionBomb(t *testing.T) {
+	w := newWorld(t, 3, 1)
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, `{"format":"`+sync.Format+`","kind":"batch","assessment_id":"`+assessmentID+`"}`+"\n"+`{"op":"insert","reason":"`)
+	zeros := bytes.Repeat([]byte("0"), 1<<20)
+	for range 80 {
+		_, _ = z.Write(zeros)
+	}
+	must(t, z.Close())
+	_, err := w.sites[0].push(b.Bytes())
+	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "holds more than 64 MiB") {
+		t.Errorf("%d bytes that become 80 MiB: %v", b.Len(), err)
+	}
+}
+
+// A dry run keeps nothing on either side: no batch, no file, no mark of how far was read.
+func TestDryRun(t *testing.T) {
+	w := newWorld(t, 9, 1)
+	s, h := w.sites[0], w.home
+	s.sync()
+	s.edit("offline")
+	must(t, s.doc("a document of the clone"))
+	h.edit("at the home")
+	w.now = w.now.Add(48 * time.Hour) // the home would note that the clone was seen
+	all := func(x *site) string {
+		var b strings.Builder
+		must(t, x.db.View(context.Background(), func(tx *store.Tx) error {
+			batch, err := store.SyncBatches.Has(tx, x.org, assessmentID)
+			files, failed := store.SyncFiles.Count(tx, x.org, assessmentID)
+			fmt.Fprintln(&b, batch, files, x.records())
+			for r, err := range store.SyncReplicas.Scan(tx, x.org) {
+				fmt.Fprintln(&b, r, err)
+			}
+			records, hash, broken := audit.Verify(tx, x.org)
+			fmt.Fprintln(&b, records, hash)
+			return errors.Join(err, failed, broken)
+		}))
+		return b.String()
+	}
+	away, home := all(s), all(h)
+	ctx := context.Background()
+	p, err := s.sy.Prepare(ctx, s.local, &api.PrepareSyncInput{AssessmentID: assessmentID, Dry: "true"})
+	must(t, err)
+	out, err := h.sy.Push(ctx, s.there, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data), Dry: "true"})
+	must(t, err)
+	if p.Lines == 0 || out.Applied == 0 || out.Conflicts != 1 {
+		t.Errorf("%d changes would come out as %+v", p.Lines, out)
+	}
+	st, err := s.sy.Status(ctx, s.local, &api.SyncInput{AssessmentID: assessmentID})
+	must(t, err)
+	_, err = h.sy.Changes(ctx, s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), Dry: "true"})
+	must(t, err)
+	if all(s) != away || all(h) != home {
+		t.Error("a dry run has left something")
+	}
+}
+
+// Who trusts a key, and as whom.
+func TestTrust(t *testing.T) {
+	w := newWorld(t, 10, 1)
+	s, h := w.sites[0], w.home
+	key := s.key()
+	try := func(by api.Caller, email string) error {
+		in := &api.TrustSyncPeerInput{}
+		in.Body.Key, in.Body.Email = key, email
+		_, err := h.sy.Trust(context.Background(), by, in)
+		return err
+	}
+	member, admin := person(h.org, "u1", "person u1", api.RoleMember), person(h.org, "u2", "person u2", api.RoleAdmin)
+	for name, c := range map[string]struct {
+		by    api.Caller
+		email string
+		code  api.ErrorCode
+	}{
+		"a member, for another":      {member, "u2@acme.example", api.CodeForbidden},
+		"an admin, for an owner":     {admin, "u0@acme.example", api.CodeForbidden},
+		"an admin, for nobody there": {admin, "nobody@acme.example", api.CodeNotFound},
+	} {
+		if err := try(c.by, c.email); !api.IsCode(err, c.code) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, try(admin, "U3@acme.example "))
+	if err := try(member, ""); !api.IsCode(err, api.CodeForbidden) {
+		t.Errorf("a member takes a key that is trusted for another: %v", err)
+	}
+	must(t, try(h.local, "u4@acme.example"))
+	// The key of one person does not bring the clone of another.
+	s.trust(s.local, h.key(), "home")
+	s.sync()
+	s.edit("offline")
+	data, err := s.write(nil)
+	must(t, err)
+	if _, err := h.takeBundle(data); !api.IsCode(err, api.CodeForbidden) {
+		t.Errorf("the clone of another: %v", err)
+	}
+}
+
+// revoke ends a person's membership at the home.
+func (s *site) revoke() {
+	must(s.t, s.world.home.db.Update(context.Background(), func(tx *store.Tx) error {
+		m, err := store.Memberships.Get(tx, s.there.UserID, s.there.OrganizationID)
+		m.Status = "suspended"
+		return errors.Join(err, store.Memberships.Put(tx, &m))
+	}))
+}
+
+func (w *world) conflicts() []api.SyncConflict {
+	l, err := w.home.sy.Conflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}, Status: "open"})
+	must(w.t, err)
+	return l.Data
+}
+
+// The work of a person who was a member when they did it, and is none when it comes, waits for
+// somebody who may decide; by a network or in a bundle.
+func TestRevoked(t *testing.T) {
+	tarOf := func(t *testing.T, content string) []byte {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		must(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("%x", sha256.Sum256([]byte(content))), Mode: 0o600, Size: int64(len(content))}))
+		_, err := w.Write([]byte(content))
+		must(t, errors.Join(err, w.Close()))
+		return b.Bytes()
+	}
+	for _, way := range []string{"network", "bundle"} {
+		for _, choice := range []string{"clone", "home"} {
+			t.Run(way+" "+choice, func(t *testing.T) {
+				w := newWorld(t, 4, 1)
+				s, h := w.sites[0], w.home
+				s.sync()
+				s.acquaint()
+				s.edit("offline")
+				must(t, s.doc("seen on site"))
+				s.revoke()
+				if way == "network" {
+					p, err := s.prepare()
+					must(t, err)
+					must(t, carry(s, h, s.local, h.local, p))
+					// The person can't sign in any more: an owner brings what they did.
+					_, err = h.sy.Push(context.Background(), h.local, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data)})
+					must(t, err)
+				} else {
+					data, err := s.write(nil)
+					must(t, err)
+					out, err := h.takeBundle(data)
+					must(t, err)
+					if out.Applied != 0 || out.Conflicts != 1 {
+						t.Errorf("of somebody who is no member: %+v", out)
+					}
+				}
+				open := w.conflicts()
+				if len(open) != 1 || open[0].Kind != api.ConflictReplica || h.note() != "" {
+					t.Fatalf("it waits as %+v, and the home has %q", open, h.note())
+				}
+				// Nobody decides for weeks, and other files come meanwhile: its own are kept for that.
+				w.now = w.now.Add(30 * 24 * time.Hour)
+				_, err := h.sy.Bring(context.Background(), h.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))})
+				must(t, err)
+				in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: open[0].ID}}
+				in.Body.Choice = choice
+				if _, err := h.sy.Resolve(context.Background(), person(h.org, "u3", "person u3", api.RoleMember), in); !api.IsCode(err, api.CodeForbidden) {
+					t.Errorf("a member decides on it: %v", err)
+				}
+				_, err = h.sy.Resolve(context.Background(), h.local, in)
+				must(t, err)
+				if there := strings.Contains(h.records(), "seen on site"); there != (choice == "clone") || len(w.conflicts()) > 0 {
+					t.Errorf("decided for the %s, the document is there: %t; conflicts: %+v", choice, there, w.conflicts())
+				}
+				if want := map[string]string{"clone": "offline", "home": ""}[choice]; h.note() != want {
+					t.Errorf("decided for the %s, the home has %q", choice, h.note())
+				}
+				if way == "bundle" { // nothing is written for who is no member
+					if _, err := h.write(nil); !api.IsCode(err, api.CodeInvalidState) {
+						t.Errorf("a bundle for them: %v", err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Two that synchronise the same clone at once get in each other's way, and lose nothing.
+func TestTwoAtOnce(t *testing.T) {
+	w := newWorld(t, 5, 2)
+	s, h := w.sites[0], w.home
+	s.sync()
+	peer := s.acquaint()
+	s.edit("offline")
+	data, err := s.write(nil)
+	must(t, err)
+	once := func() error {
+		p, err := s.prepare()
+		if err != nil {
+			return err
+		}
+		if p.Lines > 0 {
+			if _, err := s.push(p.Data); err != nil {
+				return err
+			}
+			if err := s.acknowledge(p.Counter); err != nil {
+				return err
+			}
+		}
+		if p, err = s.fetch(); err != nil {
+			return err
+		}
+		_, err = s.take(p.Data)
+		return err
+	}
+	var all gosync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			err := error(nil)
+			if n%2 == 0 {
+				err = once()
+			} else {
+				_, err = h.takeBundle(data)
+			}
+			if err != nil && !api.IsCode(err, api.CodeInvalidState) {
+				t.Errorf("beside others: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	s.sync()
+	if got, want := s.records(), h.records(); got != want {
+		t.Fatalf("they differ:\n%s", difference(want, got))
+	}
+	if h.note() != "offline" || len(w.conflicts()) != 0 {
+		t.Errorf("the home has %q, with %v", h.note(), w.conflicts())
+	}
+	// And two that take the same answer.
+	s.edit("again")
+	data, err = s.write(nil)
+	must(t, err)
+	_, err = h.takeBundle(data)
+	must(t, err)
+	back, err := h.write(peer)
+	must(t, err)
+	for range 4 {
+		all.Go(func() {
+			if _, err := s.takeBundle(back); err != nil && !api.IsCode(err, api.CodeInvalidState) {
+				t.Errorf("beside others: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if _, err := s.takeBundle(back); err != nil {
+		t.Error(err)
+	}
+	if got, want := s.records(), h.records(); got != want {
+		t.Fatalf("they differ:\n%s", difference(want, got))
+	}
+	for _, x := range []*site{s, h} {
+		must(t, x.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.Verify(tx, x.org); return err }))
+	}
+}
+
+// FuzzFile: whatever comes as a file of the protocol.
+func FuzzFile(f *testing.F) {
+	w := newWorld(f, 6, 1)
+	s := w.sites[0]
+	page, err := s.fetch()
+	must(f, err)
+	s.sync()
+	s.edit("offline")
+	batch, err := s.prepare()
+	must(f, err)
+	for _, data := range [][]byte{page.Data, batch.Data} {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		must(f, err)
+		text, err := io.ReadAll(z)
+		must(f, err)
+		f.Add(text, true)
+		f.Add(data, false)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, pack bool) {
+		if pack {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			_, _ = z.Write(data)
+			_ = z.Close()
+			data = b.Bytes()
+		}
+		for _, kind := range []string{"batch", "changes"} {
+			_, err := sync.Decoded(data, kind)
+			var told *api.Error
+			if err != nil && !errors.As(err, &told) {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package sync
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/sync/bundle"
+	"github.com/scf-service/service/store"
+)
+
+// maxPeers bounds whose bundles an organization takes.
+const maxPeers = 1_000
+
+// Key shows the organization's key for bundles, made where there is none.
+func (s *Service) Key(ctx context.Context, by api.Caller, in *api.MakeSyncKeyInput) (*api.SyncKey, error) {
+	if in.Body.Replace {
+		if err := by.Require(api.ApprovalDecide); err != nil {
+			return nil, api.Forbidden("only an owner or admin replaces the key that others trust")
+		}
+	}
+	rec, err := s.keyOf(ctx, by)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if err != nil || in.Body.Replace {
+		if rec, err = s.makeKey(ctx, by, rec.Key); err != nil {
+			return nil, err
+		}
+	}
+	k, err := bundle.ParseKey(rec.Key)
+	if err != nil {
+		return nil, err
+	}
+	return &api.SyncKey{Name: k.Name, Key: rec.Key, Fingerprint: k.Fingerprint(), CreatedAt: rec.CreatedAt}, nil
+}
+
+func (s *Service) keyOf(ctx context.Context, by api.Caller) (rec store.SyncKey, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		rec, err = store.SyncKeys.Get(tx, by.OrganizationID, "key")
+		return err
+	})
+	return rec, err
+}
+
+// makeKey makes a key in place of the one that was read; another made meanwhile stays.
+func (s *Service) makeKey(ctx context.Context, by api.Caller, before string) (rec store.SyncKey, err error) {
+	org := by.OrganizationID
+	var o api.Organization
+	if err := s.DB.View(ctx, func(tx *store.Tx) (err error) { o, err = store.Organizations.Get(tx, org); return err }); err != nil {
+		return rec, err
+	}
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, cmp.Or(o.Name, o.Slug, org))
+	secret, err := bundle.NewSecret(org, strings.ToValidUTF8(name[:min(len(name), 200)], ""))
+	if err != nil {
+		return rec, err
+	}
+	sealed, err := secret.Seal(s.Seal)
+	if err != nil {
+		return rec, err
+	}
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		now, err := store.SyncKeys.Get(tx, org, "key")
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if now.Key != before {
+			rec = now
+			return nil
+		}
+		rec = store.SyncKey{OrganizationID: org, CreatedAt: tx.Now(), Key: secret.Text(), Sealed: sealed}
+		return errors.Join(store.SyncKeys.Put(tx, org, &rec),
+			audit.Append(tx, by, audit.Entry{Action: "sync.key_made", ResourceType: "sync_key", ResourceID: secret.Fingerprint(), Changes: map[string]any{"replaced": before != ""}}))
+	})
+	return rec, err
+}
+
+// secret is the organization's whole key.
+func (s *Service) secret(ctx context.Context, by api.Caller) (*bundle.Secret, error) {
+	rec, err := s.keyOf(ctx, by)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, api.Conflict("the organization has no key for bundles yet: `service sync key` makes it; give it to the other side, who trusts it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	k, err := bundle.ParseKey(rec.Key)
+	if err != nil {
+		return nil, err
+	}
+	return bundle.Unseal(k, rec.Sealed, s.Open)
+}
+
+// Peers lists whose bundles are taken.
+func (s *Service) Peers(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.SyncPeer], error) {
+	return store.List(ctx, s.DB, store.SyncPeers, by.OrganizationID, *in, store.PageQuery[api.SyncPeer]{})
+}
+
+// Trust takes the bundles of a key from now on, as those of an account.
+func (s *Service) Trust(ctx context.Context, by api.Caller, in *api.TrustSyncPeerInput) (*api.SyncPeer, error) {
+	k, err := bundle.ParseKey(in.Body.Key)
+	if err != nil {
+		return nil, err
+	}
+	var out api.SyncPeer
+	return &out, s.DB.Update(ctx, func(tx *store.Tx) error {
+		org := by.OrganizationID
+		if own, err := store.SyncKeys.Get(tx, org, "key"); err == nil && own.Key == k.Text() {
+			return api.Invalid("key", "this is the key of your own organization; trust the other side's")
+		}
+		u, err := account(tx, by, in.Body.Email)
+		if err != nil {
+			return err
+		}
+		out, err = store.SyncPeers.By("fingerprint").Get(tx, org, k.Fingerprint())
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err == nil && out.UserID != by.UserID {
+			if err := by.Require("member:write"); err != nil {
+				return api.Forbidden("the key is trusted for %s; only they, an owner or an admin change that", out.UserName)
+			}
+		}
+		if err != nil {
+			n, err := store.SyncPeers.Count(tx, org)
+			if err != nil {
+				return err
+			}
+			if n >= maxPeers {
+				return api.Conflict("%d keys are trusted already; take out those that are not used", n)
+			}
+			out = api.SyncPeer{TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now()}, OrganizationID: org}, Fingerprint: k.Fingerprint(), Key: k.Text()}
+		}
+		out.Name, out.UserID, out.UserName, out.TrustedBy, out.UpdatedAt = cmp.Or(in.Body.Name, k.Name), u.ID, cmp.Or(u.Name, u.Email), by.Actor.Name, tx.Now()
+		return errors.Join(store.SyncPeers.Put(tx, org, &out),
+			audit.Append(tx, by, audit.Entry{Action: "sync.peer_trusted", ResourceType: "sync_peer", ResourceID: out.ID, Changes: map[string]any{"fingerprint": out.Fingerprint, "name": out.Name, "user_id": u.ID}}))
+	})
+}
+
+// account is as whom a key's changes are brought: the caller or, for who may change members,
+// another one. Nobody but an owner lets a key act as an owner.
+func account(tx *store.Tx, by api.Caller, email string) (api.User, error) {
+	if by.UserID == "" {
+		return api.User{}, api.Forbidden("a key is trusted by a person; sign in")
+	}
+	own, err := store.Users.Get(tx, by.UserID)
+	if err != nil {
+		return own, err
+	}
+	email = strings.ToLower(strings.TrimSpace(email))
+	if email == "" || email == strings.ToLower(own.Email) {
+		return own, nil
+	}
+	if err := by.Require("member:write"); err != nil {
+		return own, api.Forbidden("only an owner or admin lets a key act as another account")
+	}
+	u, err := store.Users.By("email").Get(tx, email)
+	if err != nil {
+		return u, store.Missing(err, "member", email)
+	}
+	m, err := store.Memberships.Get(tx, u.ID, by.OrganizationID)
+	if err != nil || m.Status != "active" {
+		return u, cmp.Or(store.Missing(err, "member", email), error(api.NotFound("member", email)))
+	}
+	if m.Role == api.RoleOwner && by.Role != api.RoleOwner {
+		return u, api.Forbidden("only an owner lets a key act as an owner")
+	}
+	return u, nil
+}
+
+// Distrust takes no bundle of a key any more, and writes none for it.
+func (s *Service) Distrust(ctx context.Context, by api.Caller, in *api.SyncPeerInput) (*api.None, error) {
+	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
+		p, err := store.SyncPeers.Get(tx, by.OrganizationID, in.PeerID)
+		if err != nil {
+			return store.Missing(err, "peer", in.PeerID)
+		}
+		if p.UserID != by.UserID {
+			if err := by.Require("member:write"); err != nil {
+				return api.Forbidden("the key is trusted for %s; only they, an owner or an admin take that back", p.UserName)
+			}
+		}
+		return errors.Join(store.SyncPeers.Delete(tx, by.OrganizationID, p.ID),
+			audit.Append(tx, by, audit.Entry{Action: "sync.peer_distrusted", ResourceType: "sync_peer", ResourceID: p.ID, Changes: map[string]any{"fingerprint": p.Fingerprint, "name": p.Name}}))
+	})
+}
+
+// callerOf is the account of a peer as it stands now, with what the taker's request says of
+// itself; not ok where it is no member with that right any more.
+func callerOf(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permission) (as api.Caller, ok bool, err error) {
+	if p.UserID == by.UserID && by.Scopes == nil && by.Role.May(right) {
+		return by, true, nil
+	}
+	m, err := store.Memberships.Get(tx, p.UserID, by.OrganizationID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (m.Status != "active" || !m.Role.May(right)) {
+		return by, false, nil
+	}
+	if err != nil {
+		return by, false, err
+	}
+	u, err := store.Users.Get(tx, p.UserID)
+	if err != nil {
+		return by, false, err
+	}
+	if u.Status != "active" {
+		return by, false, nil
+	}
+	return api.Caller{UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role, Actor: api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
+		TraceID: by.TraceID, Address: by.Address}, true, nil
+}

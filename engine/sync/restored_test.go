@@ -1,0 +1,110 @@
+package sync_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// A home that was restored from a backup, and goes on from there, is found out by what it tells
+// again: its bundles are refused, and the clone is as it was.
+func TestRestoredHomeByBundles(t *testing.T) {
+	w := newWorld(t, 12, 1)
+	s, h := w.sites[0], w.home
+	peer := s.acquaint()
+	exchange := func() {
+		t.Helper()
+		there, err := s.write(nil)
+		must(t, err)
+		_, err = h.takeBundle(there)
+		must(t, err)
+		back, err := h.write(peer)
+		must(t, err)
+		_, err = s.takeBundle(back)
+		must(t, err)
+	}
+	exchange()
+	must(t, h.db.Close())
+	h.db = nil
+	backup := filepath.Join(t.TempDir(), "backup")
+	must(t, os.CopyFS(backup, os.DirFS(h.dir)))
+	h.open()
+	must(t, h.doc("what is lost"))
+	h.edit("what is lost as well")
+	exchange()
+	must(t, h.db.Close())
+	h.db, h.dir = nil, backup
+	h.open()
+	w.now = w.now.Add(time.Hour)
+	before := s.records()
+	refused := func(words string) {
+		t.Helper()
+		back, err := h.write(peer)
+		must(t, err)
+		if _, err := s.takeBundle(back); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), words) {
+			t.Errorf("it is %v, not a refusal with %q", err, words)
+		}
+		if s.records() != before {
+			t.Fatal("the clone has changed")
+		}
+	}
+	for n := range 40 {
+		h.edit(fmt.Sprintf("written after it was restored, %d", n))
+		must(t, h.doc(fmt.Sprintf("another document %d", n)))
+	}
+	refused("was taken with other content")
+	refused("another history than the one this clone has read")
+	// And the other way, the home refuses the clone.
+	there, err := s.write(nil)
+	must(t, err)
+	if _, err := h.takeBundle(there); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "the home was restored from a backup") {
+		t.Errorf("a bundle of a clone that has read more: %v", err)
+	}
+}
+
+// A copy of a clone's folder, or one restored from a backup, does not take for its own what the
+// home took of the other.
+func TestTwoCopiesOfAClone(t *testing.T) {
+	w := newWorld(t, 13, 1)
+	s, h := w.sites[0], w.home
+	s.sync()
+	peer := s.acquaint()
+	must(t, s.db.Close())
+	s.db = nil
+	copied := *s
+	copied.name, copied.dir = "copy", filepath.Join(t.TempDir(), "copy")
+	must(t, os.CopyFS(copied.dir, os.DirFS(s.dir)))
+	s.open()
+	copied.open()
+	t.Cleanup(func() { _ = errors.Join(s.db.Close(), copied.db.Close()) })
+	must(t, s.doc("of the one"))
+	must(t, copied.doc("of the other"))
+	one, err := s.write(nil)
+	must(t, err)
+	other, err := copied.write(nil)
+	must(t, err)
+	_, err = h.takeBundle(one)
+	must(t, err)
+	if _, err := h.takeBundle(other); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "two copies of it are in use") {
+		t.Errorf("the other's bundle: %v", err)
+	}
+	answer, err := h.write(peer)
+	must(t, err)
+	if _, err := copied.takeBundle(answer); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "than those that wait here") {
+		t.Errorf("the answer to the one, at the other: %v", err)
+	}
+	st, err := copied.sy.Status(context.Background(), copied.local, &api.SyncInput{AssessmentID: assessmentID})
+	must(t, err)
+	if st.Ahead == 0 {
+		t.Error("what the other did counts as sent")
+	}
+	_, err = s.takeBundle(answer)
+	must(t, err)
+}

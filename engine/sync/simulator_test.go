@@ -1,0 +1,419 @@
+package sync_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+var (
+	seeds = flag.Int("seeds", 150, "how many runs of the simulator")
+	first = flag.Uint64("seed", 1, "the seed of the first")
+)
+
+// Home and clones that are edited apart, with clocks that differ, deliveries that are cut,
+// repeated or come late, and processes that end in between, have the same bytes once they
+// could talk; no edit is gone without a conflict that tells of it; nothing passes a gate
+// that a person with the right there has not opened for exactly that content.
+func TestSimulator(t *testing.T) {
+	n := *seeds
+	if testing.Short() {
+		n = 10
+	}
+	tally = counts{}
+	defer func() {
+		t.Logf("%d runs: %v", n, tally)
+		for _, what := range []string{"edit", "approve", "move", "document", "conflict field", "conflict approval", "conflict version", "conflict state", "bundle", "answer"} {
+			if n >= 100 && tally[what] == 0 {
+				t.Errorf("%d runs had no %s: they show less than they should", n, what)
+			}
+		}
+	}()
+	for i := range n {
+		seed := *first + uint64(i)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { simulate(t, seed) })
+	}
+}
+
+// counts are what happened in runs.
+type counts map[string]int
+
+var tally counts
+
+func (c counts) add(more map[string]int) {
+	for what, n := range more {
+		c[what] += n
+	}
+}
+
+// run is one run of the simulator.
+type run struct {
+	*world
+	n int
+	// written are values that an edit was told to have set, and seen the one that a later edit replaced knowingly.
+	written map[string]string
+	seen    map[string]bool
+	// old are parcels of before, to be delivered again.
+	pages, batches []parcel
+	bundles        []carried
+	peers          map[*site]*api.SyncPeer
+	did            map[string]int
+}
+
+type parcel struct {
+	site *site
+	data []byte
+}
+
+func simulate(t *testing.T, seed uint64) {
+	w := newWorld(t, seed, 2+int(seed%3))
+	r := &run{world: w, written: map[string]string{}, seen: map[string]bool{}, did: map[string]int{}}
+	defer func() {
+		for _, s := range append(slices.Clone(w.sites), w.home) {
+			_ = s.db.Close()
+		}
+	}()
+	for range 30 + w.rng.IntN(30) {
+		w.now = w.now.Add(time.Duration(w.rng.IntN(3600)) * time.Second)
+		s := w.home
+		if w.rng.IntN(4) > 0 {
+			s = w.sites[w.rng.IntN(len(w.sites))]
+		}
+		switch {
+		case s != w.home && w.rng.IntN(3) == 0:
+			if w.rng.IntN(3) == 0 {
+				r.bundled(s)
+			} else {
+				r.disturbed(s)
+			}
+		case w.rng.IntN(25) == 0:
+			s.open() // it ended, and was begun again
+		case w.rng.IntN(25) == 0:
+			s.skew += time.Duration(w.rng.IntN(120)-60) * time.Hour
+		default:
+			r.work(s)
+		}
+	}
+	for range 2 {
+		for _, s := range w.sites {
+			s.sync()
+		}
+	}
+	want := w.home.records()
+	for _, s := range w.sites {
+		if got := s.records(); got != want {
+			t.Fatalf("seed %d: %s differs from its home:\n%s", seed, s.name, difference(want, got))
+		}
+	}
+	r.nothingLost(seed, want)
+	r.gatesHeld(seed)
+	l, err := w.home.sy.Conflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}})
+	must(t, err)
+	for _, c := range l.Data {
+		r.did["conflict "+c.Kind]++
+	}
+	tally.add(r.did)
+	for _, s := range append(slices.Clone(w.sites), w.home) {
+		must(t, s.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.Verify(tx, s.org); return err }))
+	}
+}
+
+func difference(a, b string) string {
+	var out []string
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for _, l := range x {
+		if !slices.Contains(y, l) {
+			out = append(out, "home  "+l)
+		}
+	}
+	for _, l := range y {
+		if !slices.Contains(x, l) {
+			out = append(out, "clone "+l)
+		}
+	}
+	return strings.Join(out[:min(12, len(out))], "\n")
+}
+
+// disturbed is a synchronisation that may end anywhere, with deliveries that are cut, come
+// twice, or come late.
+func (r *run) disturbed(s *site) {
+	ends := func() bool { return r.rng.IntN(8) == 0 }
+	h := r.home
+	if len(r.batches) > 0 && r.rng.IntN(3) == 0 {
+		old := r.batches[r.rng.IntN(len(r.batches))]
+		_, _ = old.site.push(old.data) // taken before, or refused: it changes nothing
+	}
+	for range 3 {
+		p, err := s.prepare()
+		must(r.t, err)
+		if p.Lines == 0 {
+			break
+		}
+		if ends() {
+			s.open()
+			return
+		}
+		must(r.t, carry(s, h, s.local, s.there, p))
+		if r.rng.IntN(6) == 0 {
+			if _, err := s.push(p.Data[:r.rng.IntN(len(p.Data))]); err == nil {
+				r.t.Fatal("a cut batch was taken")
+			}
+		}
+		if ends() {
+			return
+		}
+		_, err = s.push(p.Data)
+		must(r.t, err)
+		r.batches = append(r.batches, parcel{s, p.Data})
+		r.did["pushed"]++
+		if ends() { // the answer is lost
+			return
+		}
+		if r.rng.IntN(3) == 0 {
+			r.work(s) // while it is on its way
+		}
+		if ends() {
+			h.open()
+		}
+		must(r.t, s.acknowledge(p.Counter))
+	}
+	for range 3 {
+		if r.rng.IntN(4) == 0 {
+			r.work(s)
+		}
+		p, err := s.fetch()
+		must(r.t, err)
+		if ends() {
+			return
+		}
+		must(r.t, carry(h, s, s.there, s.local, p))
+		if r.rng.IntN(6) == 0 {
+			if _, err := s.take(p.Data[:r.rng.IntN(len(p.Data))]); err == nil {
+				r.t.Fatal("cut changes were taken")
+			}
+		}
+		if len(r.pages) > 0 && r.rng.IntN(3) == 0 {
+			old := r.pages[r.rng.IntN(len(r.pages))]
+			_, _ = old.site.take(old.data)
+		}
+		r.pages = append(r.pages, parcel{s, p.Data})
+		out, err := s.take(p.Data)
+		if err != nil { // an edit in between made a batch
+			return
+		}
+		if !out.More {
+			return
+		}
+	}
+}
+
+// set notes a value that is written over another.
+func (r *run) set(where string, before *string, value string) {
+	r.written[value] = where
+	if before != nil {
+		r.seen[*before] = true
+	}
+}
+
+func (r *run) value() string {
+	r.n++
+	return fmt.Sprintf("value-%d.", r.n)
+}
+
+// work is one thing that a person does at a site. What the rules refuse is not done.
+func (r *run) work(s *site) {
+	ctx := context.Background()
+	v, items := r.newest(s)
+	if v.ID == "" {
+		return
+	}
+	switch what := r.rng.IntN(14); what {
+	default:
+		it := items[r.rng.IntN(len(items))]
+		in := &api.UpdateSoAItemInput{SoAItemID: it.ID}
+		value := r.value()
+		before := it.Note
+		switch r.rng.IntN(3) {
+		case 0:
+			in.Body.Rationale, before = &value, &it.Rationale
+		case 1:
+			in.Body.Owner, before = api.Opt[string]{Set: true, Value: &value}, it.Owner
+		default:
+			in.Body.Note = api.Opt[string]{Set: true, Value: &value}
+		}
+		if _, err := s.as.UpdateSoAItem(ctx, s.local, in); err == nil {
+			r.did["edit"]++
+			r.set(fmt.Sprintf("%s, %s of version %d", s.name, it.ControlCode, v.VersionNumber), before, value)
+		}
+	case 0, 1:
+		value := r.value()
+		in := &api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
+		old, err := s.as.GetScopeOf(ctx, s.local, &in.AssessmentInput)
+		if what == 0 {
+			systems := append(slices.Clone(old.Systems), value)
+			in.Body.Systems = &systems
+			old.Description = ""
+		} else {
+			in.Body.Description = &value
+		}
+		if _, failed := s.as.PutScope(ctx, s.local, in); failed == nil {
+			r.did["scope"]++
+			if err != nil || old.Description == "" {
+				r.set(s.name+", scope", nil, value)
+			} else {
+				r.set(s.name+", scope", &old.Description, value)
+			}
+		}
+	case 2:
+		in := &api.AddCommentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
+		in.Body.Text, in.Body.Gate = r.value(), api.GateSoA
+		if _, err := s.as.AddComment(ctx, s.local, in); err == nil {
+			r.set(s.name+", comment", nil, in.Body.Text)
+		}
+	case 3, 4:
+		if _, err := s.as.SubmitSoA(ctx, s.local, &api.SoAInput{SoAVersionID: v.ID}); err == nil {
+			r.did["submit"]++
+		}
+	case 5, 6:
+		if v.ApprovalID != nil {
+			if _, err := s.as.Approve(ctx, s.local, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}}); err == nil {
+				r.did["approve"]++
+			}
+		}
+	case 7:
+		if v.ApprovalID != nil && r.rng.IntN(2) == 0 {
+			in := &api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}}
+			in.Body.Reason = "no"
+			if _, err := s.as.Reject(ctx, s.local, in); err == nil {
+				r.did["reject"]++
+			}
+		}
+	case 8:
+		if err := s.db.Update(ctx, func(tx *store.Tx) error {
+			a, err := store.Assessments.Get(tx, s.org, assessmentID)
+			if err != nil {
+				return err
+			}
+			next, ok := a.State.Next()
+			if !ok || a.State.Reached(api.StateEvidenceAnalysisReady) {
+				return errNothing
+			}
+			return assessment.ReplayMove(tx, s.local, assessmentID, next.To, "")
+		}); err == nil {
+			r.did["move"]++
+		}
+	case 9:
+		content := fmt.Sprintf("document %d", r.rng.IntN(12))
+		must(r.t, s.doc(content))
+		r.did["document"]++
+	case 10:
+		value := r.value()
+		in := &api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
+		in.Body.Description = &value
+		old, err := s.as.Get(ctx, s.local, &in.AssessmentInput)
+		must(r.t, err)
+		if _, err := s.as.Update(ctx, s.local, in); err == nil {
+			r.set(s.name+", assessment", &old.Description, value)
+		}
+	}
+}
+
+var errNothing = fmt.Errorf("there is nothing to do")
+
+// newest is the newest version of the Statement of Applicability at a site, with its items.
+func (r *run) newest(s *site) (v api.SoAVersion, items []api.SoAItem) {
+	must(r.t, s.db.View(context.Background(), func(tx *store.Tx) error {
+		for one, err := range store.SoAVersions.By("assessment").Scan(tx, s.org, store.Prefix(assessmentID), store.Reverse) {
+			if err != nil {
+				return err
+			}
+			v = one
+			break
+		}
+		for i, err := range store.SoAItems.By("version").Scan(tx, s.org, store.Prefix(v.ID)) {
+			if err != nil {
+				return err
+			}
+			items = append(items, i)
+		}
+		return nil
+	}))
+	return v, items
+}
+
+// nothingLost: what was written is there, or a conflict tells of it, or who wrote after it has seen it.
+func (r *run) nothingLost(seed uint64, records string) {
+	for value, where := range r.written {
+		if !r.seen[value] && !strings.Contains(records, value) {
+			r.t.Errorf("seed %d: %s (%s) is gone, and no conflict tells of it", seed, value, where)
+		}
+	}
+}
+
+// gatesHeld: at the home, what is approved was approved by somebody with the right there, and
+// is what they approved; every move was a legal one.
+func (r *run) gatesHeld(seed uint64) {
+	must(r.t, r.home.db.View(context.Background(), func(tx *store.Tx) error {
+		approved := map[string]bool{}
+		for p, err := range store.Approvals.By("assessment").Scan(tx, r.home.org, store.Prefix(assessmentID)) {
+			if err != nil {
+				return err
+			}
+			if p.Void || p.Status != api.ApprovalApproved && p.Status != api.ApprovalRejected {
+				continue
+			}
+			if p.DecidedBy == nil || !r.roles[p.DecidedBy.ID].May(api.ApprovalDecide) {
+				r.t.Errorf("seed %d: %+v decided, who may not", seed, p.DecidedBy)
+			}
+			v, err := store.SoAVersions.Get(tx, r.home.org, p.TargetID)
+			if err != nil {
+				return err
+			}
+			if p.Status == api.ApprovalApproved {
+				if v.ContentSHA256 != p.TargetSHA256 {
+					r.t.Errorf("seed %d: version %d is not what was approved", seed, v.VersionNumber)
+				}
+				before := v.ContentSHA256
+				sealed := assessment.ContentOf(tx, r.home.org, v.ID)
+				if sealed != before {
+					r.t.Errorf("seed %d: the lines of the approved version %d have the hash %s, not %s", seed, v.VersionNumber, sealed, before)
+				}
+				approved[v.ID] = true
+			}
+		}
+		for v, err := range store.SoAVersions.By("assessment").Scan(tx, r.home.org, store.Prefix(assessmentID)) {
+			if err != nil {
+				return err
+			}
+			if v.Status == api.VersionApproved && !approved[v.ID] {
+				r.t.Errorf("seed %d: version %d is approved by nobody", seed, v.VersionNumber)
+			}
+		}
+		at := api.StateSoADrafted
+		for e, err := range store.LifecycleEvents.Scan(tx, r.home.org, store.Prefix(assessmentID)) {
+			if err != nil {
+				return err
+			}
+			if e.FromState == nil || *e.FromState != at {
+				r.t.Errorf("seed %d: a move from %v, and it was %s", seed, e.FromState, at)
+			}
+			if e.EventType == "transition" && api.CheckMove(at, e.ToState) != nil {
+				r.t.Errorf("seed %d: a move from %s to %s", seed, at, e.ToState)
+			}
+			if e.ToState == api.StateSoAApproved && len(approved) == 0 {
+				r.t.Errorf("seed %d: it is %s, and nobody approved", seed, e.ToState)
+			}
+			at = e.ToState
+		}
+		return nil
+	}))
+}

@@ -1,0 +1,193 @@
+package sync
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/store"
+)
+
+// Format is the form of the files that engines exchange: gzip of JSON, one value a line: a
+// header, lines, and one that says how many they were.
+const Format = "service-sync/1"
+
+const (
+	kindBatch   = "batch"
+	kindChanges = "changes"
+
+	// pageBytes is how large a file grows before another is begun; maxBytes bounds what is
+	// read of one after decompression, and maxLines its lines.
+	pageBytes = 4 << 20
+	maxBytes  = 64 << 20
+	maxLines  = 200_000
+	// maxFile bounds a file as it comes.
+	maxFile = 64 << 20
+)
+
+// The operations of lines.
+const (
+	opPut    = "put"    // changes: the record as it is now
+	opDelete = "delete" // the record is gone
+	opInsert = "insert" // batch: a record that is new
+	opEdit   = "edit"   // batch: changed fields
+	opTouch  = "touch"  // batch: changed in a way that only the home decides
+	opSubmit = "submit"
+	opDecide = "decide"
+	opMove   = "move"
+	opEnd    = "end"
+)
+
+// header begins a file.
+type header struct {
+	Format         string `json:"format"`
+	Kind           string `json:"kind"`
+	AssessmentID   string `json:"assessment_id"`
+	ReplicaID      string `json:"replica_id"`
+	CatalogSHA256  string `json:"catalog_sha256"`
+	OwnSHA256      string `json:"own_sha256,omitempty"`
+	Counter        int64  `json:"counter,omitempty"`
+	Since          int64  `json:"since,omitempty"`
+	Next           int64  `json:"next,omitempty"`
+	More           bool   `json:"more,omitempty"`
+	AnchorSequence uint64 `json:"anchor_sequence,omitempty"`
+	AnchorHash     string `json:"anchor_hash,omitempty"`
+}
+
+// line is one change.
+type line struct {
+	Op       string                            `json:"op"`
+	Table    string                            `json:"table,omitempty"`
+	Key      []byte                            `json:"key,omitempty"`
+	Sequence int64                             `json:"sequence,omitempty"`
+	Record   fields                            `json:"record,omitempty"`
+	Fields   map[string]assessment.FieldChange `json:"fields,omitempty"`
+	Chunks   []api.Chunk                       `json:"chunks,omitempty"`
+	By       string                            `json:"by,omitempty"`
+	At       time.Time                         `json:"at,omitzero"`
+
+	Gate     api.Gate           `json:"gate,omitempty"`
+	Version  string             `json:"version,omitempty"`
+	Approval string             `json:"approval,omitempty"`
+	SHA256   string             `json:"sha256,omitempty"`
+	Verdict  api.ApprovalStatus `json:"verdict,omitempty"`
+	To       api.State          `json:"to,omitempty"`
+	Reason   string             `json:"reason,omitempty"`
+}
+
+// file is what two engines exchange.
+type file struct {
+	header
+	lines []line
+}
+
+func (f *file) encode() ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	e := json.NewEncoder(z)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(f.header); err != nil {
+		return nil, err
+	}
+	for i := range f.lines {
+		if err := e.Encode(&f.lines[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.Encode(line{Op: opEnd, Sequence: int64(len(f.lines))}); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// damaged is the refusal of a file that is not whole.
+func damaged(format string, args ...any) error {
+	return api.Invalid("file", "the file is no whole file of a synchronisation: "+format, args...)
+}
+
+// decodeFile reads a file that came from elsewhere.
+func decodeFile(r io.Reader, kind string) (*file, error) {
+	in := bufio.NewReader(r)
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, damaged("%v", err)
+	}
+	z.Multistream(false)
+	left := &io.LimitedReader{R: z, N: maxBytes + 1}
+	d := json.NewDecoder(left)
+	broken := func(err error) error {
+		if left.N <= 0 {
+			return api.Invalid("file", "the file holds more than %d MiB", maxBytes>>20)
+		}
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return damaged("%v", err)
+	}
+	f := &file{}
+	if err := d.Decode(&f.header); err != nil {
+		return nil, broken(err)
+	}
+	switch {
+	case f.Format != Format:
+		return nil, api.Invalid("file", "the file has the form %.40q, and this program knows %s; use the same version on both sides", f.Format, Format)
+	case f.Kind != kind:
+		return nil, damaged("it is of the kind %.20q, not %s", f.Kind, kind)
+	}
+	for {
+		var l line
+		if err := d.Decode(&l); err != nil {
+			return nil, broken(err)
+		}
+		if l.Op == opEnd {
+			if l.Sequence != int64(len(f.lines)) {
+				return nil, damaged("it has %d changes and should have %d", len(f.lines), l.Sequence)
+			}
+			break
+		}
+		if len(f.lines) >= maxLines {
+			return nil, api.Invalid("file", "the file has more than %d changes", maxLines)
+		}
+		f.lines = append(f.lines, l)
+	}
+	// The rest must be the end of the compressed data, whose checksum is looked at then.
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, damaged("there is more behind its end")
+	}
+	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
+		return nil, damaged("there is more behind its end")
+	}
+	return f, nil
+}
+
+// parcel is the file with what is to be known to carry it.
+func (f *file) parcel() (*api.SyncParcel, error) {
+	data, err := f.encode()
+	if err != nil {
+		return nil, err
+	}
+	return f.about(data), nil
+}
+
+func (f *file) about(data []byte) *api.SyncParcel {
+	p := &api.SyncParcel{AssessmentID: f.AssessmentID, Counter: f.Counter, Lines: len(f.lines), Next: f.Next, More: f.More, Files: []string{}, FileBytes: []int64{}, Data: data}
+	seen := map[string]bool{}
+	for i := range f.lines {
+		if l := &f.lines[i]; l.Table == store.Documents.Name() {
+			if sha := text(l.Record["sha256"]); sha != "" && l.Op != opDelete && !seen[sha] {
+				seen[sha] = true
+				p.Files, p.FileBytes = append(p.Files, sha), append(p.FileBytes, int64(max(0, number(l.Record["size_bytes"]))))
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,330 @@
+// Package workflow runs an assessment by itself, step by step, up to each decision
+// that only a person makes, and goes on after it.
+//
+// A run is a row of the store. Each step is noted before and after; what it does is
+// done at most once, because every step asks first whether its effect is there
+// already, and the areas below change their state in one transaction or not at all.
+// So a run that was killed, or whose process lost its lease, is taken up by the
+// next process where it stood.
+//
+//	pending ─▶ running ─▶ completed
+//	   ▲        │  │  └──▶ failed ──resume──▶ pending
+//	   │ later  │  │
+//	   └────────┘  └─▶ waiting_for_approval, waiting_for_input ──decision, signal──▶ running
+//
+// It decides nothing: it acts as a workflow, which no gate lets through.
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/report"
+	"github.com/scf-service/service/internal/tracing"
+	"github.com/scf-service/service/store"
+)
+
+// Options are what the service is made of.
+type Options struct {
+	DB          *store.DB
+	Assessments *assessment.Service
+	Evidence    *evidence.Service
+	Reports     *report.Service
+	Logger      *slog.Logger
+	// Tracer tells where work takes its time; nil: nothing is traced.
+	Tracer *tracing.Tracer
+	// Every gives a tick in each such time until stop is called.
+	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// Workers is how many runs go on at once; 2 where zero.
+	Workers int
+}
+
+// Service answers the operations on workflow runs, and works on the runs.
+type Service struct {
+	db          *store.DB
+	assessments *assessment.Service
+	evidence    *evidence.Service
+	reports     *report.Service
+	log         *slog.Logger
+	tracer      *tracing.Tracer
+	every       func(time.Duration) (<-chan time.Time, func())
+
+	// me is this process among those that share the database.
+	me      string
+	workers chan struct{}
+
+	mu     sync.Mutex
+	active map[string]context.CancelFunc
+
+	// stop ends the work; watching is closed when the streams have to end.
+	stop     context.CancelFunc
+	working  sync.WaitGroup
+	watching chan struct{}
+	streams  chan struct{}
+	unwatch  sync.Once
+}
+
+// New makes the service; call Start to have it work on the runs.
+func New(o Options) *Service {
+	if o.Workers <= 0 {
+		o.Workers = 2
+	}
+	return &Service{db: o.DB, assessments: o.Assessments, evidence: o.Evidence, reports: o.Reports, log: o.Logger, tracer: o.Tracer, every: o.Every,
+		workers: make(chan struct{}, o.Workers), active: map[string]context.CancelFunc{}, watching: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
+}
+
+// StartLifecycle starts the run that walks an assessment through its states.
+func (s *Service) StartLifecycle(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.WorkflowRun, error) {
+	start := &api.StartWorkflowInput{AssessmentInput: *in}
+	start.Body.WorkflowType = api.WorkflowFull
+	return s.StartRun(ctx, by, start)
+}
+
+// StartRun starts a run. One of a kind goes on at a time for an assessment.
+func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWorkflowInput) (*api.WorkflowRun, error) {
+	plan, ok := plans[in.Body.WorkflowType]
+	if !ok {
+		return nil, api.Invalid("workflow_type", "there is no workflow %q; there are %v", in.Body.WorkflowType, api.WorkflowTypes)
+	}
+	var run store.WorkflowRun
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID)
+		if err != nil {
+			return store.Missing(err, "assessment", in.AssessmentID)
+		}
+		if err := s.mayBegin(tx, &a, in.Body.WorkflowType); err != nil {
+			return err
+		}
+		now := tx.Now()
+		run = store.WorkflowRun{Starter: store.Starter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Here(ctx).String()}, WorkflowRun: api.WorkflowRun{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now}, OrganizationID: by.OrganizationID},
+			AssessmentID: a.ID, WorkflowType: in.Body.WorkflowType, Status: api.RunPending, StartedBy: by.Actor, Revision: 1}}
+		if by.Actor.Type == api.ActorAPIKey {
+			run.Starter.KeyID = by.Actor.ID
+		}
+		for _, st := range plan {
+			run.Steps = append(run.Steps, api.WorkflowStep{Name: st.name, Title: st.title, Status: api.StepPending})
+		}
+		if at := in.Body.StartAt; at != nil && at.After(now) {
+			run.NotBefore, run.WaitSince = at, now
+			words := "the time it was started for"
+			run.WaitingFor = &words
+		}
+		run.CurrentStep = run.Steps[0].Name
+		return errors.Join(store.WorkflowRuns.Insert(tx, by.OrganizationID, &run), tell(tx, by, &run, "started", "started"))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(ctx, by, run.ID)
+}
+
+// mayBegin refuses a run that can't come to anything, or that goes on already.
+func (s *Service) mayBegin(tx *store.Tx, a *api.Assessment, kind string) error {
+	if a.State == api.StateClosed && kind != api.WorkflowReport {
+		return api.Conflict("the assessment is closed and does not change")
+	}
+	other, err := store.WorkflowRuns.By("live").Get(tx, a.OrganizationID, a.ID, kind)
+	switch {
+	case err == nil:
+		return api.Conflict("the %s workflow %s goes on already (%s); cancel it before you start another", kind, other.ID, other.Status)
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	if kind != api.WorkflowRefresh {
+		return nil
+	}
+	drafted, err := store.SoAVersions.By("assessment").Count(tx, a.OrganizationID, a.ID)
+	if err == nil && drafted == 0 {
+		err = api.Conflict("there is no Statement of Applicability yet whose evidence could be refreshed; start the %s workflow", api.WorkflowFull)
+	}
+	return err
+}
+
+// tell writes what became of a run to timeline, audit chain and outbox.
+func tell(tx *store.Tx, by api.Caller, run *store.WorkflowRun, what, words string) error {
+	data := map[string]any{"workflow_type": run.WorkflowType, "status": run.Status, "step": run.CurrentStep}
+	if run.Error != nil {
+		data["error"] = *run.Error
+	}
+	return audit.Tell(tx, by, audit.Event{Type: "workflow." + what, AssessmentID: run.AssessmentID, Summary: fmt.Sprintf("the %s workflow %s", run.WorkflowType, words),
+		ResourceType: "workflow", ResourceID: run.ID, Data: data})
+}
+
+func get(tx *store.Tx, org, id string) (store.WorkflowRun, error) {
+	run, err := store.WorkflowRuns.Get(tx, org, id)
+	return run, store.Missing(err, "workflow run", id)
+}
+
+// Get is one run.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
+	return s.shown(ctx, by, in.WorkflowRunID)
+}
+
+func (s *Service) shown(ctx context.Context, by api.Caller, id string) (*api.WorkflowRun, error) {
+	var out api.WorkflowRun
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		run, err := get(tx, by.OrganizationID, id)
+		if err != nil {
+			return err
+		}
+		out, err = present(tx, &run)
+		return err
+	})
+	return &out, err
+}
+
+// present is a run as it is told. One that waited for people and has what it waited for
+// is pending, though no worker has taken it up yet.
+func present(tx *store.Tx, run *store.WorkflowRun) (out api.WorkflowRun, err error) {
+	out = run.WorkflowRun
+	if run.Status.Waits() {
+		now, err := assessment.Situation(tx, run.OrganizationID, run.AssessmentID)
+		if err != nil {
+			return out, err
+		}
+		if now != run.Situation || run.Signalled {
+			out.Status, out.WaitingFor, out.ApprovalID = api.RunPending, nil, nil
+		}
+	}
+	out.Detail, err = detail(tx, &out)
+	return out, err
+}
+
+// GetLifecycle is the newest run of the whole lifecycle.
+func (s *Service) GetLifecycle(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.WorkflowRun, error) {
+	id := ""
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		if _, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID); err != nil {
+			return store.Missing(err, "assessment", in.AssessmentID)
+		}
+		for run, err := range store.WorkflowRuns.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(in.AssessmentID), store.Reverse) {
+			if err != nil {
+				return err
+			}
+			if run.WorkflowType == api.WorkflowFull {
+				id = run.ID
+				return nil
+			}
+		}
+		return api.NotFound("lifecycle workflow of the assessment", in.AssessmentID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(ctx, by, id)
+}
+
+// List lists the runs of an assessment, newest first.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInput) (*api.List[api.WorkflowRun], error) {
+	if _, err := s.assessments.Standing(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
+	l, err := store.List(ctx, s.db, store.WorkflowRuns, by.OrganizationID, in.Paging, store.PageQuery[store.WorkflowRun]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
+		Filter: func(r *store.WorkflowRun) bool {
+			return (in.Status == "" || r.Status == in.Status) && (in.WorkflowType == "" || r.WorkflowType == in.WorkflowType)
+		}})
+	if err != nil {
+		return nil, err
+	}
+	return api.ListOf(l, func(r *store.WorkflowRun) api.WorkflowRun { return r.WorkflowRun }), nil
+}
+
+// change writes what a person asked of a run.
+func (s *Service) change(ctx context.Context, by api.Caller, id string, change func(*store.Tx, *store.WorkflowRun) error) (*api.WorkflowRun, error) {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		run, err := get(tx, by.OrganizationID, id)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, &run); err != nil {
+			return err
+		}
+		run.Revision++
+		run.UpdatedAt = tx.Now()
+		return store.WorkflowRuns.Put(tx, by.OrganizationID, &run)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(ctx, by, id)
+}
+
+// Cancel ends a run for good. What is done stays done; the step under way is broken off.
+func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
+	return s.change(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
+		if run.Status == api.RunCancelled || run.Status == api.RunCompleted {
+			return api.Conflict("the run is %s already", run.Status)
+		}
+		now := tx.Now()
+		for n := range run.Steps {
+			if st := &run.Steps[n]; st.Status == api.StepRunning || st.Status == api.StepWaiting {
+				st.Status = api.StepCancelled
+			}
+		}
+		run.Status, run.CompletedAt, run.Holder = api.RunCancelled, &now, ""
+		settle(run)
+		tx.AfterCommit(func() { s.breakOff(run.ID) })
+		return tell(tx, by, run, "cancelled", "was cancelled by "+by.Actor.Name)
+	})
+}
+
+// settle takes away what a run waited for.
+func settle(run *store.WorkflowRun) {
+	run.WaitingFor, run.ApprovalID, run.NotBefore, run.WaitSince, run.Situation, run.Signalled = nil, nil, nil, time.Time{}, "", false
+}
+
+// Resume lets a failed run go on with the step that failed, and a waiting one look again.
+func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
+	return s.change(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
+		switch run.Status {
+		case api.RunCancelled:
+			return api.Conflict("the run was cancelled and does not go on; start another")
+		case api.RunCompleted:
+			return api.Conflict("the run is completed; there is nothing to resume")
+		case api.RunFailed:
+			a, err := store.Assessments.Get(tx, by.OrganizationID, run.AssessmentID)
+			if err != nil {
+				return store.Missing(err, "assessment", run.AssessmentID)
+			}
+			if err := s.mayBegin(tx, &a, run.WorkflowType); err != nil {
+				return err
+			}
+			run.Status, run.Error, run.CompletedAt = api.RunPending, nil, nil
+			settle(run)
+			if at := slices.IndexFunc(run.Steps, func(st api.WorkflowStep) bool { return st.Status == api.StepFailed }); at >= 0 {
+				run.Steps[at].Status, run.Steps[at].Error = api.StepPending, nil
+			}
+		default:
+			run.NotBefore, run.WaitSince, run.Signalled = nil, time.Time{}, true
+		}
+		run.Failures = 0
+		// Who resumes a run vouches for it from here on.
+		run.Starter = store.Starter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Here(ctx).String()}
+		if by.Actor.Type == api.ActorAPIKey {
+			run.Starter.KeyID = by.Actor.ID
+		}
+		return tell(tx, by, run, "resumed", "was resumed by "+by.Actor.Name)
+	})
+}
+
+// Signal lets a waiting run look again whether it can go on. It is nobody's decision.
+func (s *Service) Signal(ctx context.Context, by api.Caller, in *api.SignalInput) (*api.WorkflowRun, error) {
+	return s.change(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
+		if !run.Status.Live() {
+			return api.Conflict("the run is %s and takes no signals", run.Status)
+		}
+		run.LastSignal = &api.Signal{Name: in.Body.Name, Payload: in.Body.Payload, Actor: by.Actor, At: tx.Now()}
+		run.Signalled = true
+		return tell(tx, by, run, "signalled", fmt.Sprintf("got the signal %q from %s", in.Body.Name, by.Actor.Name))
+	})
+}

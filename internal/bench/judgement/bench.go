@@ -1,0 +1,232 @@
+// Package bench measures how the rules judge: on folders of made-up or real
+// documents that people labelled, with the reading, search and rules of the
+// product. It must not judge by rules of its own, and it must not touch a store:
+// what it measures is what a user gets.
+//
+//	DIR/evidence ─▶ evidence.Library ─▶ assessment.Judging ─┐
+//	DIR/labels.csv ─────────────────────────────────────────┴▶ figures
+package judgement
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/catalog/starter"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/judge"
+)
+
+// Options of a run.
+type Options struct {
+	// Folder holds labels.csv and evidence, or folders that do; passages.csv beside them is optional.
+	Folder fs.FS
+	// Catalog is where the controls are taken from; nil: the starter catalog. Labels and passages for
+	// controls that it lacks are left out.
+	Catalog *scf.Source
+	// Today is the day the documents are judged on.
+	Today api.Date
+	// Ablate takes each document away once and looks what changes: as many runs as there are documents.
+	Ablate bool
+	// Progress, if set, hears what is being done and how far that is.
+	Progress func(what string, done, total int)
+}
+
+// catalogVersion stands for the starter catalog, which needs an id to be indexed.
+const catalogVersion = "018f0000-0000-7000-8000-000000000000"
+
+// Run judges and measures. The same folder gives the same report.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	r, err := newRunner(o)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := Sets(o.Folder, r.labelled)
+	if err != nil {
+		return nil, err
+	}
+	passages, err := Passages(o.Folder, r.labelled)
+	if err != nil {
+		return nil, err
+	}
+	absent := func(control string) bool { _, there := r.controls[control]; return !there }
+	for i := range sets {
+		sets[i].Labels = slices.DeleteFunc(sets[i].Labels, func(l Label) bool { return absent(l.Control) })
+	}
+	passages = slices.DeleteFunc(passages, func(p Passage) bool { return absent(p.Control) })
+	o.Progress("train the embedder", 0, 1)
+	if err := r.train(ctx); err != nil {
+		return nil, err
+	}
+	out := &Report{Rules: judge.Rules, Embedder: r.model.Name(), Today: o.Today}
+	for i := range sets {
+		done, err := r.measure(ctx, &sets[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", sets[i].Name, err)
+		}
+		out.Sets = append(out.Sets, *done)
+	}
+	out.All = together(out.Sets)
+	if len(passages) == 0 {
+		return out, nil
+	}
+	out.Passages, err = r.measurePassages(ctx, passages)
+	return out, err
+}
+
+// runner has what every set is judged with.
+type runner struct {
+	Options
+	source   *scf.Source
+	all      []api.Control
+	controls map[string]api.Control
+	labelled map[string]api.Control // of the starter catalog, for which labels are written
+	model    *embed.Model
+	asked    *assessment.Asked
+}
+
+func newRunner(o Options) (*runner, error) {
+	src, err := starter.Load()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Options: o, source: src}
+	if r.all, r.labelled, err = controlsOf(src); err != nil {
+		return nil, err
+	}
+	r.controls = r.labelled
+	if o.Catalog != nil {
+		r.source = o.Catalog
+		r.all, r.controls, err = controlsOf(r.source)
+	}
+	return r, err
+}
+
+// train makes the embedder of the catalog, and asks what its controls ask.
+func (r *runner) train(ctx context.Context) (err error) {
+	if r.model, err = evidence.Train(ctx, r.source); err != nil {
+		return err
+	}
+	r.asked, err = assessment.Ask(ctx, r.model, r.all, r.all)
+	return err
+}
+
+func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Control, err error) {
+	snap, err := scf.New(src, scf.Version{ID: catalogVersion})
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err = snap.Controls(scf.ControlFilter{})
+	byCode = make(map[string]api.Control, len(all))
+	for _, c := range all {
+		byCode[c.Code] = c
+	}
+	return all, byCode, err
+}
+
+// measure judges the controls of a set, once with all documents and once without each.
+func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
+	r.Progress("read "+set.Name, 0, 1)
+	library, err := evidence.ReadLibrary(ctx, set.Evidence, r.model, judge.Category)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.knows(library.Documents()); err != nil {
+		return nil, err
+	}
+	whole, err := r.judge(ctx, set, library, "")
+	if err != nil {
+		return nil, err
+	}
+	out := &SetReport{Name: set.Name, Documents: len(library.Documents()), Controls: len(set.Labels)}
+	for i, l := range set.Labels {
+		out.add(r.labelled[l.Control], l, whole[i])
+	}
+	if r.Ablate {
+		for n, d := range library.Documents() {
+			r.Progress("judge "+set.Name+" without a document", n, len(library.Documents()))
+			without, err := r.judge(ctx, set, library, d.ID)
+			if err != nil {
+				return nil, err
+			}
+			for i, l := range set.Labels {
+				out.Ablation.add(l, d.ID, whole[i], without[i])
+			}
+		}
+	}
+	out.finish()
+	return out, nil
+}
+
+func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library, without string) ([]judge.Judgement, error) {
+	session, err := library.Session(without)
+	if err != nil {
+		return nil, err
+	}
+	controls := make([]api.Control, len(set.Labels))
+	for i, l := range set.Labels {
+		controls[i] = r.controls[l.Control]
+	}
+	judging, err := r.asked.Over(ctx, session, r.Today)
+	if err != nil {
+		return nil, err
+	}
+	return judging.JudgeAll(ctx, controls, runtime.GOMAXPROCS(0))
+}
+
+// measurePassages judges each passage as the only document there is.
+func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*PassageReport, error) {
+	out := &PassageReport{ByKind: map[string]PassageCount{}, Wrong: []string{}}
+	for n, p := range passages {
+		r.Progress("judge passages", n, len(passages))
+		library, err := evidence.ReadLibrary(ctx, p.folder(), r.model, judge.Category)
+		if err != nil {
+			return nil, fmt.Errorf("passage %d: %w", n+1, err)
+		}
+		session, err := library.Session("")
+		if err != nil {
+			return nil, err
+		}
+		judging, err := r.asked.Over(ctx, session, r.Today)
+		if err != nil {
+			return nil, err
+		}
+		j, err := judging.Judge(ctx, p.Control)
+		if err != nil {
+			return nil, err
+		}
+		out.add(p, j)
+	}
+	return out, nil
+}
+
+// evidenced tells whether a verdict says that there is evidence of it being done.
+func evidenced(v api.Implementation) bool {
+	return v == api.Implemented || v == api.PartiallyImplemented
+}
+
+// lacking are the numbers, from 1, of the objectives that nothing bears; ok is whether those
+// are what was looked for.
+func lacking(c api.Control, j judge.Judgement) (out []int, ok bool) {
+	for i, text := range judge.Statements(c) {
+		if i >= len(j.Statements) || j.Statements[i].Text != text {
+			return nil, false
+		}
+		if slices.Contains([]string{"missing", "denied", "planned", "template"}, j.Statements[i].Verdict) {
+			out = append(out, i+1)
+		}
+	}
+	return out, true
+}
+
+func words(v api.Implementation) string { return strings.ReplaceAll(string(v), "_", " ") }

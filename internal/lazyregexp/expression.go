@@ -1,0 +1,64 @@
+// Package expression holds regular expressions that are compiled when they are first used.
+//
+// A command needs few of the hundreds that the program knows, and its start would wait for
+// all of them. Only what package regexp does is done here, and no more is found by it.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Late is a regular expression of the program's own text. Its methods are those of
+// regexp.Regexp; a broken one panics at the first.
+type Late struct {
+	text    string
+	compile func() *regexp.Regexp
+}
+
+// Of is the expression written so.
+func Of(text string) *Late {
+	return &Late{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+}
+
+func (l *Late) String() string { return l.text }
+
+func (l *Late) MatchString(s string) bool { return l.compile().MatchString(s) }
+
+func (l *Late) FindString(s string) string { return l.compile().FindString(s) }
+
+func (l *Late) FindStringIndex(s string) []int { return l.compile().FindStringIndex(s) }
+
+func (l *Late) FindStringSubmatch(s string) []string { return l.compile().FindStringSubmatch(s) }
+
+func (l *Late) FindStringSubmatchIndex(s string) []int {
+	return l.compile().FindStringSubmatchIndex(s)
+}
+
+func (l *Late) FindAllString(s string, n int) []string { return l.compile().FindAllString(s, n) }
+
+func (l *Late) FindAllStringIndex(s string, n int) [][]int {
+	return l.compile().FindAllStringIndex(s, n)
+}
+
+func (l *Late) ReplaceAllString(s, with string) string { return l.compile().ReplaceAllString(s, with) }
+
+func (l *Late) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return l.compile().ReplaceAllStringFunc(s, with)
+}
+
+func (l *Late) FindAllStringSubmatch(s string, n int) [][]string {
+	return l.compile().FindAllStringSubmatch(s, n)
+}
+
+func (l *Late) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return l.compile().FindAllStringSubmatchIndex(s, n)
+}
+
+func (l *Late) Split(s string, n int) []string { return l.compile().Split(s, n) }
+
+func (l *Late) ReplaceAllFunc(b []byte, with func([]byte) []byte) []byte {
+	return l.compile().ReplaceAllFunc(b, with)
+}
+
+func (l *Late) ReplaceAll(b, with []byte) []byte { return l.compile().ReplaceAll(b, with) }

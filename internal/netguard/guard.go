@@ -1,0 +1,243 @@
+// Package guard reaches addresses that organizations name, and no others: not the machine's
+// own, private or metadata addresses, whatever a name resolves to when it is connected to,
+// unless the operator allows them. It follows no redirect, uses no proxy, and cuts off
+// answers that are too long. It knows nothing of what is sent.
+package netguard
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// Guard knows which private networks may be reached.
+type Guard struct{ Allowed []netip.Prefix }
+
+// closed are networks that nobody outside is reached in, beside those that netip knows:
+// shared by providers, for protocols, for documents and tests, for later, and the forms of
+// IPv6 that carry an address of IPv4 (NAT64, 6to4, Teredo).
+var closed = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+	"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/32", "2001:db8::/32", "2002::/16", "fec0::/10", "3fff::/20", "5f00::/16")
+
+func prefixes(all ...string) (out []netip.Prefix) {
+	for _, s := range all {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
+}
+
+// reachable tells whether an address may be connected to.
+func reachable(a netip.Addr, allowed []netip.Prefix) bool {
+	a = a.Unmap().WithZone("")
+	in := func(p netip.Prefix) bool { return p.Contains(a) }
+	if slices.ContainsFunc(allowed, in) {
+		return true
+	}
+	return a.IsValid() && a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !slices.ContainsFunc(closed, in)
+}
+
+// CheckURL refuses what can't be an address to send to; field is its name in errors. The
+// address behind a name is looked at when it is connected to.
+func (g Guard) CheckURL(field, raw string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	switch {
+	case err != nil:
+		return "", api.Invalid(field, "it is no address")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return "", api.Invalid(field, "it has to begin with https://")
+	case u.Hostname() == "" || u.Opaque != "":
+		return "", api.Invalid(field, "it names no host")
+	case u.User != nil:
+		return "", api.Invalid(field, "a name and password in the address would be seen by everybody who reads it; leave them out")
+	case u.Fragment != "":
+		return "", api.Invalid(field, "what stands behind # is never sent; leave it out")
+	}
+	a, literal := netip.ParseAddr(strings.Trim(u.Hostname(), "[]"))
+	if err := g.CheckHost(field, u.Hostname()); err != nil {
+		return "", err
+	}
+	if u.Scheme == "http" && (literal != nil || !slices.ContainsFunc(g.Allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })) {
+		return "", api.Invalid(field, "over http:// everybody on the way could read it; use https://")
+	}
+	return u.String(), nil
+}
+
+// CheckHost refuses a host that is an address out of reach, or an address written as no
+// usual form of one.
+func (g Guard) CheckHost(field, host string) error {
+	a, literal := netip.ParseAddr(strings.Trim(host, "[]"))
+	switch {
+	case literal == nil && !reachable(a, g.Allowed):
+		return api.Invalid(field, "%s is an address of the machine's own or a private network; the operator can allow it (SERVICE_WEBHOOK_ALLOW)", a)
+	case literal == nil:
+		return nil
+	case host == "" || strings.ContainsAny(host, " /\\@?#\r\n\t"):
+		return api.Invalid(field, "%q is no host", host)
+	case strings.Trim(host, "0123456789.xXabcdefABCDEF") == "" && strings.ContainsAny(host[:1], "0123456789"):
+		return api.Invalid(field, "%q is no name and no usual form of an address", host)
+	}
+	return nil
+}
+
+const (
+	connectTimeout = 5 * time.Second
+	maxHeader      = 64 << 10
+)
+
+// Dial connects to allowed addresses only.
+func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil || !reachable(to.Addr(), g.Allowed) {
+			return fmt.Errorf("%s is an address of the machine's own or a private network", to.Addr())
+		}
+		return nil
+	}}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// Encrypted is a way to connect with the connection encrypted from its first byte.
+func Encrypted(dial func(ctx context.Context, network, address string) (net.Conn, error), config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		plain, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c := tls.Client(plain, config)
+		if err := c.HandshakeContext(ctx); err != nil {
+			return nil, errors.Join(err, plain.Close())
+		}
+		return c, nil
+	}
+}
+
+// Brief is Dial to servers that speak line by line: the connection ends once they have said
+// so many bytes.
+func (g Guard) Brief(most int64) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := g.Dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &brief{Conn: c, left: most}, nil
+	}
+}
+
+type brief struct {
+	net.Conn
+	left int64
+}
+
+func (b *brief) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, ErrTooLong
+	}
+	n, err := b.Conn.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// Limits bound a client's requests.
+type Limits struct {
+	// Whole bounds a request with its answer, Header the time until the answer begins.
+	Whole, Header time.Duration
+	// Answer bounds the bytes of an answer's body; reading further fails.
+	Answer int64
+}
+
+// Client sends to allowed addresses only, whatever a name resolves to when it is
+// connected to; it follows no redirect and uses no proxy.
+func (g Guard) Client(l Limits) *http.Client {
+	return &http.Client{
+		Timeout:       l.Whole,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     g.Transport(l),
+	}
+}
+
+// Transport is Client's, for libraries that make a client of their own.
+func (g Guard) Transport(l Limits) http.RoundTripper {
+	return &capped{limit: l.Answer, Transport: &http.Transport{
+		DialContext: g.Dial, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: l.Header, ExpectContinueTimeout: time.Second,
+		MaxResponseHeaderBytes: maxHeader, MaxIdleConns: 20, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second, ForceAttemptHTTP2: true,
+	}}
+}
+
+// capped ends answers that are too long.
+type capped struct {
+	*http.Transport
+	limit int64
+}
+
+func (c *capped) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := c.Transport.RoundTrip(r)
+	if err == nil {
+		answer.Body = &cappedBody{ReadCloser: answer.Body, left: c.limit}
+	}
+	return answer, err
+}
+
+// ErrTooLong is the error of reading an answer that is too long.
+var ErrTooLong = errors.New("its answer is too long")
+
+type cappedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *cappedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		if n, err := b.ReadCloser.Read(make([]byte, 1)); n == 0 {
+			return 0, err
+		}
+		return 0, ErrTooLong
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// Reason leaves the address out of an error of a request: its path may be a secret.
+func Reason(err error) error {
+	var asked *url.Error
+	if errors.As(err, &asked) && asked.Err != nil {
+		err = asked.Err
+	}
+	return errors.New(Short(err.Error()))
+}
+
+// RetryAfter is the wait that an answer asks for, by seconds or by date; 0: none.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	asked := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.ParseInt(asked, 10, 32); err == nil {
+		return time.Duration(max(0, n)) * time.Second
+	}
+	if at, err := http.ParseTime(asked); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// Short is text from elsewhere as one line that is safe to show.
+func Short(s string) string {
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	}), " ")
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + "…"
+	}
+	return s
+}

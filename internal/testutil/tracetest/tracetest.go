@@ -1,0 +1,170 @@
+// Package tracetest is a collector for tests: it takes traces by OTLP over HTTP, as
+// collectors do, and reads them with the types made from OTLP's own definition.
+package tracetest
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scf-service/service/internal/tracing"
+)
+
+// Span is a span as it came.
+type Span struct {
+	Name, TraceID, ID, ParentID, Kind string
+	// Links are the traces and spans that it comes of: TRACE-SPAN.
+	Links []string
+	// Attrs are its attributes as text.
+	Attrs    map[string]string
+	Failed   bool
+	Message  string // of its status
+	Events   int
+	Nanos    uint64 // how long it took
+	Resource map[string]string
+}
+
+// Collector is a running one.
+type Collector struct {
+	*httptest.Server
+	mu      sync.Mutex
+	spans   []Span
+	headers []http.Header
+	status  int
+	bad     []string
+}
+
+// Start begins to listen; it ends with the test.
+func Start(t testing.TB) *Collector {
+	t.Helper()
+	c := &Collector{status: http.StatusOK}
+	c.Server = httptest.NewServer(http.HandlerFunc(c.take))
+	t.Cleanup(func() {
+		c.Close()
+		for _, b := range c.bad {
+			t.Error(b)
+		}
+	})
+	return c
+}
+
+// Answer has it answer so from now on.
+func (c *Collector) Answer(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status = status
+}
+
+func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.status != http.StatusOK {
+		w.WriteHeader(c.status)
+		return
+	}
+	body := io.Reader(r.Body)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		z, err := gzip.NewReader(body)
+		if err != nil {
+			c.bad = append(c.bad, err.Error())
+			return
+		}
+		body = z
+	}
+	b, err := io.ReadAll(body)
+	var in tracepb.TracesData // the same on the wire as what is asked of a collector
+	if err == nil {
+		err = proto.Unmarshal(b, &in)
+	}
+	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+		c.bad = append(c.bad, fmt.Sprintf("%s %s %s: %v", r.Method, r.URL.Path, r.Header.Get("Content-Type"), err))
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	c.headers = append(c.headers, r.Header.Clone())
+	for _, rs := range in.ResourceSpans {
+		for _, ss := range rs.ScopeSpans {
+			for _, s := range ss.Spans {
+				c.spans = append(c.spans, spanOf(s, attrs(rs.Resource.GetAttributes())))
+			}
+		}
+	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
+}
+
+func spanOf(s *tracepb.Span, resource map[string]string) Span {
+	out := Span{Name: s.Name, TraceID: hex.EncodeToString(s.TraceId), ID: hex.EncodeToString(s.SpanId), ParentID: hex.EncodeToString(s.ParentSpanId),
+		Kind: strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")), Attrs: attrs(s.Attributes), Resource: resource,
+		Failed: s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR, Message: s.Status.GetMessage(), Events: len(s.Events), Nanos: s.EndTimeUnixNano - s.StartTimeUnixNano}
+	for _, l := range s.Links {
+		out.Links = append(out.Links, hex.EncodeToString(l.TraceId)+"-"+hex.EncodeToString(l.SpanId))
+	}
+	return out
+}
+
+func attrs(all []*v1.KeyValue) map[string]string {
+	out := map[string]string{}
+	for _, a := range all {
+		switch v := a.Value.GetValue().(type) {
+		case *v1.AnyValue_StringValue:
+			out[a.Key] = v.StringValue
+		case *v1.AnyValue_IntValue:
+			out[a.Key] = fmt.Sprint(v.IntValue)
+		case *v1.AnyValue_BoolValue:
+			out[a.Key] = fmt.Sprint(v.BoolValue)
+		case *v1.AnyValue_DoubleValue:
+			out[a.Key] = fmt.Sprint(v.DoubleValue)
+		default:
+			out[a.Key] = a.Value.String()
+		}
+	}
+	return out
+}
+
+// Spans are those that came, in the order they did.
+func (c *Collector) Spans() []Span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.spans)
+}
+
+// Named are the spans of a name.
+func (c *Collector) Named(name string) (out []Span) {
+	for _, s := range c.Spans() {
+		if s.Name == name {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Headers are those of the requests that were taken.
+func (c *Collector) Headers() []http.Header {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.headers)
+}
+
+// Tracer sends to the collector, and to no other whatever the environment says.
+func (c *Collector) Tracer(t testing.TB) *tracing.Tracer {
+	t.Helper()
+	tracer, err := tracing.New(t.Context(), tracing.Options{Endpoint: c.URL, Env: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tracer.Close(context.WithoutCancel(t.Context())) })
+	return tracer
+}

@@ -1,0 +1,202 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
+)
+
+// maxAnswer bounds what one call answers, in bytes: whoever reads it has to keep it in mind.
+const maxAnswer = 128 << 10
+
+const (
+	// maxAtWork is how many calls go to the engine at the same time, maxWaiting how many
+	// more may wait.
+	maxAtWork  = 4
+	maxWaiting = 64
+)
+
+// calls has tools called, a few at a time.
+type calls struct {
+	client       *client.Client
+	waiting, now chan struct{}
+}
+
+func newCalls(c *client.Client) *calls {
+	return &calls{c, make(chan struct{}, maxAtWork+maxWaiting), make(chan struct{}, maxAtWork)}
+}
+
+// handler calls the operation of a tool. What goes wrong there is an answer for the
+// caller, with the engine's code, and no error of the protocol.
+func (c *calls) handler(t *tool) sdk.ToolHandler {
+	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		select {
+		case c.waiting <- struct{}{}:
+			defer func() { <-c.waiting }()
+		default:
+			return failed(&api.Error{Code: api.CodeRateLimit, Message: "too many calls wait for an answer; wait for some of them"}), nil
+		}
+		select {
+		case c.now <- struct{}{}:
+			defer func() { <-c.now }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		text, err := c.call(ctx, t, r.Params.Arguments)
+		if err != nil {
+			return failed(err), nil
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+	}
+}
+
+// failed is an error as a tool answers it: the envelope that HTTP answers with.
+func failed(err error) *sdk.CallToolResult {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		e = &api.Error{Code: api.CodeInternal, Message: err.Error()}
+	}
+	if e.Details == nil {
+		e.Details = []api.ErrorDetail{}
+	}
+	b, err := json.Marshal(api.ErrorEnvelope{Error: e})
+	if err != nil {
+		b = []byte(e.Message)
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(b)}}}
+}
+
+// call has the engine do it, and bounds its answer.
+func (c *calls) call(ctx context.Context, t *tool, arguments json.RawMessage) (string, error) {
+	path, body, header, err := t.request(arguments)
+	if err != nil {
+		return "", err
+	}
+	resp, err := c.client.Raw(ctx, t.op.Method, path, body, header)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the answer broke off: %w", err)
+	case resp.StatusCode >= http.StatusBadRequest:
+		var env api.ErrorEnvelope
+		if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
+			return "", fmt.Errorf("the server answered %s", resp.Status)
+		}
+		return "", env.Error
+	case len(b) > maxAnswer && t.pages:
+		return "", api.Invalid("limit", "the answer is larger than %d KiB; ask for fewer records with limit, and for more with cursor", maxAnswer>>10)
+	case len(b) > maxAnswer:
+		return "", api.Invalid("arguments", "the answer is larger than %d KiB; ask for a part of it, or have a person save it with `service api %s`", maxAnswer>>10, t.op.ID)
+	case resp.StatusCode == http.StatusNoContent:
+		return "{}", nil
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// request is the path, body and headers of a call. Values are checked by the engine; here
+// only what it would never see: names that are none, and values that fit no path or query.
+func (t *tool) request(arguments json.RawMessage) (string, io.Reader, http.Header, error) {
+	given := map[string]jsontext.Value{}
+	if len(bytes.TrimSpace(arguments)) > 0 {
+		if err := strict.Unmarshal(arguments, &given); err != nil {
+			return "", nil, nil, api.Invalid("arguments", "the arguments are no JSON object, or name one twice")
+		}
+	}
+	path, query, header, fields := t.op.Path, url.Values{}, http.Header{}, map[string]jsontext.Value{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		where, known := t.in[name]
+		switch {
+		case known:
+			text, err := plain(given[name])
+			if err != nil {
+				return "", nil, nil, api.Invalid(name, "%s has to be %v", name, err)
+			}
+			switch {
+			case where == "path" && text == "":
+				return "", nil, nil, api.Invalid(name, "%s is empty", name)
+			case where == "path":
+				path = strings.Replace(path, "{"+name+"}", url.PathEscape(text), 1)
+			case where == "query" && text != "":
+				query.Set(name, text)
+			case where == "header" && text != "":
+				header.Set(name, text)
+			}
+		case slices.Contains(t.body, name):
+			fields[name] = given[name]
+		default:
+			return "", nil, nil, api.Invalid(name, "%s takes no %q; it takes %s", t.op.ID, name, t.takes())
+		}
+	}
+	if _, after, open := strings.Cut(path, "{"); open {
+		name, _, _ := strings.Cut(after, "}")
+		return "", nil, nil, api.Invalid(name, "%s needs %s", t.op.ID, name)
+	}
+	if t.pages && query.Get("limit") == "" {
+		query.Set("limit", strconv.Itoa(pageOf))
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	if !t.hasBody {
+		return path, nil, header, nil
+	}
+	b, err := strict.Marshal(fields, strict.Deterministic(true))
+	return path, bytes.NewReader(b), header, err
+}
+
+func (t *tool) takes() string {
+	names := append(slices.Sorted(maps.Keys(t.in)), t.body...)
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// plain is a value as a path or query carries it; null and lists of nothing are "".
+func plain(raw jsontext.Value) (string, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return "", err
+	}
+	switch x := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return x, nil
+	case json.Number, bool:
+		return fmt.Sprint(x), nil
+	case []any:
+		var words []string
+		for _, one := range x {
+			if s, ok := one.(string); ok {
+				words = append(words, s)
+				continue
+			}
+			return "", errors.New("a text, a number, true, false, or a list of texts")
+		}
+		return strings.Join(words, ","), nil
+	}
+	return "", errors.New("a text, a number, true, false, or a list of texts")
+}

@@ -1,0 +1,216 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
+)
+
+// document is what is read of the engine's OpenAPI document.
+type document struct {
+	Paths      map[string]map[string]described `json:"paths"`
+	Components struct {
+		Schemas map[string]map[string]any `json:"schemas"`
+	} `json:"components"`
+}
+
+type described struct {
+	Parameters []parameter `json:"parameters"`
+	Body       *struct {
+		Required bool `json:"required"`
+		Content  map[string]struct {
+			Schema map[string]any `json:"schema"`
+		} `json:"content"`
+	} `json:"requestBody"`
+}
+
+type parameter struct {
+	Name        string         `json:"name"` // empty for a shared one, which the client sends itself
+	In          string         `json:"in"`
+	Required    bool           `json:"required"`
+	Description string         `json:"description"`
+	Schema      map[string]any `json:"schema"`
+}
+
+// maxDocument bounds the document.
+const maxDocument = 32 << 20
+
+func readDocument(ctx context.Context, c *client.Client) (*document, error) {
+	resp, err := c.Raw(ctx, http.MethodGet, "/openapi.json", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	d := &document{}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answers %s where its OpenAPI document should be; is it this program's server?", resp.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxDocument)).Decode(d); err != nil {
+		return nil, fmt.Errorf("the server's OpenAPI document can't be read: %w", err)
+	}
+	return d, nil
+}
+
+// tool is an operation with the places of its arguments.
+type tool struct {
+	*sdk.Tool
+	op *api.Operation
+	// in is where each parameter travels: path, query or header. What is no parameter is
+	// a field of the body, where there is one.
+	in      map[string]string
+	body    []string
+	hasBody bool
+	pages   bool
+}
+
+// pageOf is how many records a list answers where the caller doesn't say.
+const pageOf = 20
+
+// tool is the tool of an operation; false where this engine doesn't do it.
+func (d *document) tool(op *api.Operation) (*tool, bool, error) {
+	from, ok := d.Paths[op.Path][strings.ToLower(op.Method)]
+	if !ok {
+		return nil, false, nil
+	}
+	t := &tool{op: op, in: map[string]string{}}
+	fields, required := map[string]any{}, []string{}
+	for _, p := range from.Parameters {
+		if p.Name == "" || p.In == "header" && p.Name != "If-Match" {
+			continue
+		}
+		s := maps.Clone(p.Schema)
+		if p.Description != "" {
+			s["description"] = p.Description
+		}
+		if p.Name == "limit" && p.In == "query" {
+			t.pages = true
+			s["default"] = pageOf
+		}
+		t.in[p.Name], fields[p.Name] = p.In, s
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	if from.Body != nil {
+		body, err := d.resolve(from.Body.Content["application/json"].Schema)
+		if err != nil {
+			return nil, false, fmt.Errorf("the body of %s: %w", op.ID, err)
+		}
+		t.hasBody = true
+		properties, _ := body["properties"].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			if _, taken := fields[name]; taken {
+				return nil, false, fmt.Errorf("%s has %q as a parameter and in its body", op.ID, name)
+			}
+			fields[name] = properties[name]
+			t.body = append(t.body, name)
+		}
+		if needs, _ := body["required"].([]any); from.Body.Required {
+			for _, n := range needs {
+				required = append(required, fmt.Sprint(n))
+			}
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": fields, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	if err := d.inline(schema); err != nil {
+		return nil, false, fmt.Errorf("the arguments of %s: %w", op.ID, err)
+	}
+	no, destroys := false, op.Method == http.MethodDelete
+	words := op.Summary
+	if op.Description != "" {
+		words += ". " + op.Description
+	}
+	t.Tool = &sdk.Tool{Name: op.ID, Title: op.Summary, Description: words, InputSchema: schema,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: reads(op), DestructiveHint: &destroys, OpenWorldHint: &no, IdempotentHint: op.Method == http.MethodPut}}
+	return t, true, nil
+}
+
+// refPrefix stands before the names of the document's schemas.
+const refPrefix = "#/components/schemas/"
+
+// resolve follows a reference to an object's schema.
+func (d *document) resolve(s map[string]any) (map[string]any, error) {
+	if ref, ok := s["$ref"].(string); ok {
+		to, ok := d.Components.Schemas[strings.TrimPrefix(ref, refPrefix)]
+		if !ok {
+			return nil, fmt.Errorf("there is no schema %s", ref)
+		}
+		s = to
+	}
+	if s["type"] != "object" {
+		return nil, fmt.Errorf("it is no object")
+	}
+	return s, nil
+}
+
+// inline makes a schema stand alone: what it refers to goes under its own $defs.
+func (d *document) inline(schema map[string]any) error {
+	defs := map[string]any{}
+	properties, err := d.standing(schema["properties"], defs)
+	if err != nil {
+		return err
+	}
+	schema["properties"] = properties
+	if len(defs) > 0 {
+		schema["$defs"] = defs
+	}
+	return nil
+}
+
+// standing is a copy of a part of a schema that refers to defs, and fills them.
+func (d *document) standing(v any, defs map[string]any) (any, error) {
+	switch x := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for k, one := range x {
+			if ref, ok := one.(string); ok && k == "$ref" {
+				name := strings.TrimPrefix(ref, refPrefix)
+				out[k] = "#/$defs/" + name
+				if _, known := defs[name]; known {
+					continue
+				}
+				s, ok := d.Components.Schemas[name]
+				if !ok {
+					return nil, fmt.Errorf("there is no schema %s", ref)
+				}
+				defs[name] = nil // known from here on, should it refer to itself
+				made, err := d.standing(s, defs)
+				if err != nil {
+					return nil, err
+				}
+				defs[name] = made
+				continue
+			}
+			made, err := d.standing(one, defs)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = made
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(x))
+		for i, one := range x {
+			made, err := d.standing(one, defs)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = made
+		}
+		return out, nil
+	}
+	return v, nil
+}
